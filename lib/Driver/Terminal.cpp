@@ -94,17 +94,34 @@ std::string progressLine(const std::string &what, uint64_t done, uint64_t total,
 
 /// Of those that live: the outermost says what the work is. Threads that work look at it too.
 static std::atomic<unsigned> numProgresses = 0;
+static Progress *watched = nullptr; // by whoever began it, who then waits for the other threads
 
 Progress::Progress(std::string what, uint64_t total)
-    : What(std::move(what)), Total(total), IsWatched(numProgresses++ == 0 && isTerminal(stderr)) {}
+    : What(std::move(what)), Total(total), IsWatched(numProgresses++ == 0 && isTerminal(stderr)) {
+  if (IsWatched)
+    watched = this;
+}
 
 Progress::~Progress() {
   --numProgresses;
-  if (IsWatched)
-    hide();
+  if (!IsWatched)
+    return;
+  watched = nullptr;
+  hide();
 }
 
 void Progress::show(uint64_t done, const std::string &detail) {
+  Done = done;
+  Detail = detail;
+  draw(detail);
+}
+
+void Progress::showPart(const char *what, size_t done, size_t count) {
+  draw(Detail + (Detail.empty() ? "" : ": ") + what + " " +
+       std::to_string(done * 100 / std::max<size_t>(count, 1)) + " %");
+}
+
+void Progress::draw(const std::string &detail) {
   using namespace std::chrono_literals;
   Clock::time_point now = Clock::now();
   if (!IsWatched || now - Begin < 500ms || now - Last < 100ms)
@@ -112,7 +129,7 @@ void Progress::show(uint64_t done, const std::string &detail) {
   Last = now;
   std::fflush(stdout);
   std::string line =
-      progressLine(What, done, Total, std::chrono::duration<double>(now - Begin).count(), detail,
+      progressLine(What, Done, Total, std::chrono::duration<double>(now - Begin).count(), detail,
                    widthOf(stderr));
   std::fprintf(stderr, "\r\x1b[K%s", line.c_str());
   std::fflush(stderr);
@@ -134,6 +151,8 @@ void showParallelWork() {
       progress.emplace(what, count);
     if (progress)
       progress->show(done);
+    else if (watched)
+      watched->showPart(what, done, count);
     if (done == count)
       progress.reset();
   });

@@ -39,13 +39,17 @@ public:
 
   /// So much is done; `detail` is what comes now.
   void show(uint64_t done, const std::string &detail = "");
+  /// So much is done of what came last, which several threads work at.
+  void showPart(const char *what, size_t done, size_t count);
   /// Takes the line of whoever shows one away, before something is printed.
   static void hide();
 
 private:
+  void draw(const std::string &detail);
+
   using Clock = std::chrono::steady_clock;
-  std::string What;
-  uint64_t Total;
+  std::string What, Detail;
+  uint64_t Total, Done = 0;
   bool IsWatched;
   Clock::time_point Begin = Clock::now(), Last = Begin;
 };

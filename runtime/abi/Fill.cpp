@@ -31,10 +31,13 @@ static constexpr int64_t elementsPerPiece = 1 << 18;
 
 static void fillInParallel(int64_t count, const FillRange &fill) {
   auto pieces = size_t((count + elementsPerPiece - 1) / elementsPerPiece);
-  parallelFor(pieces, 0, [&](size_t piece) {
-    int64_t begin = int64_t(piece) * elementsPerPiece;
-    fill(begin, std::min(count, begin + elementsPerPiece));
-  });
+  parallelFor(
+      pieces, 0,
+      [&](size_t piece) {
+        int64_t begin = int64_t(piece) * elementsPerPiece;
+        fill(begin, std::min(count, begin + elementsPerPiece));
+      },
+      "filling");
 }
 
 //===----------------------------------------------------------------------===//

@@ -183,7 +183,7 @@ def test_windows_of_other_sizes(self):
     deadlock = self.record("sizes-deadlock", "check", "test/Driver/deadlock.mlir", code=1)
     pages = [self.page_of(folder) for folder in (attention, odd, deadlock)]
     try:
-        for width, height in ((700, 900), (1000, 800), (1440, 900), (1920, 1080)):
+        for width, height in ((420, 800), (700, 900), (1000, 800), (1440, 900), (1920, 1080)):
             self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})
             for scheme in ("light", "dark"):
                 self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
@@ -191,6 +191,10 @@ def test_windows_of_other_sizes(self):
                     self.open(page, panel)
                     self.assertFalse(self.browser.execute_script("return document.documentElement.scrollWidth > innerWidth"), f"{panel} at {width}")
                     self.shoot(f"size-{width}-{scheme}-{panel}" + ("-nan" if page == pages[1] else ""))
+                    tab = self.find("#tabs [aria-selected=true]").rect
+                    self.assertTrue(0 <= tab["x"] and tab["x"] + tab["width"] <= width + 1, f"the tab of {panel} is out of sight at {width}")
+                    if panel == "findings":  # what steps through the schedule stays in its card
+                        self.assertFalse(self.browser.execute_script("const card = document.querySelector('#schedule'); return card.scrollWidth > card.clientWidth"), f"at {width}")
                     if panel == "arguments":
                         self.assertEqual(cut_off(self), [], f"at {width}")
                     if panel == "findings":  # the finding itself begins in the upper half

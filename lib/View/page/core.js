@@ -271,7 +271,10 @@ function go(id, what) {
     made.set(id, { container, handle });
   }
   for (const [other, { container }] of made) container.hidden = other !== id;
-  for (const tab of document.querySelectorAll('#tabs button')) tab.setAttribute('aria-selected', String(tab.dataset.panel === id));
+  for (const tab of document.querySelectorAll('#tabs button')) {
+    tab.setAttribute('aria-selected', String(tab.dataset.panel === id));
+    if (tab.dataset.panel === id) tab.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }
   current = id;
   hideTip();
   const { handle } = made.get(id);

@@ -110,7 +110,7 @@ class FindingsPanel {
     });
     requestAnimationFrame(() => move(now));
     return el('div', { class: 'card', id: 'schedule' }, el('h2', null, 'The schedule that shows it'),
-      el('div', { style: { display: 'flex', gap: '8px', alignItems: 'center', marginBottom: '10px' } }, button('|◀', 'First step', () => move(0)), button('◀', 'Step back', () => move(now - 1)), play, button('▶', 'Step on', () => move(now + 1)), button('▶|', 'Last step', () => move(steps.length - 1)), slider, status),
+      el('div', { class: 'steps' }, button('|◀', 'First step', () => move(0)), button('◀', 'Step back', () => move(now - 1)), play, button('▶', 'Step on', () => move(now + 1)), button('▶|', 'Last step', () => move(steps.length - 1)), slider, status),
       body, source);
   }
 }
