@@ -8,6 +8,8 @@
 // The best of `rounds` medians counts (default 3). Attention is measured by the rate of the GEMMs.
 // Rates should not fall as products and sequences grow: rows "at the rate of" compare with the size
 // before.
+#include "DecodeLayer.h"
+#include "KernelData.h"
 #include "KernelPeers.h"
 #include "KernelPrograms.h"
 #include "MachineLimits.h"
@@ -33,46 +35,8 @@ namespace {
 constexpr int repeats = 5;
 
 //===----------------------------------------------------------------------===//
-// Data
+// Checking
 //===----------------------------------------------------------------------===//
-
-/// Normally distributed; whole numbers up to about 100 in an integer type. A table of numbers,
-/// begun at another place in each row, is as random as is needed here, and quick.
-Tensor randomTensor(DType type, Dims extents, unsigned seed) {
-  constexpr int64_t tableSize = 65521; // a prime: rows begin everywhere
-  Tensor table = take(Tensor::empty(type, {tableSize}));
-  std::mt19937 generator(seed);
-  std::normal_distribution<float> normal;
-  int64_t size = sizeOf(type);
-  for (int64_t i = 0; i < tableSize; ++i) {
-    float value = isFloat(type) ? normal(generator) : std::round(30 * normal(generator));
-    storeElement(type, table.dataAs<std::byte>() + i * size, value);
-  }
-  Tensor tensor = take(Tensor::empty(type, extents));
-  for (int64_t done = 0; done < tensor.numElements();) {
-    int64_t from = int64_t(generator() % tableSize);
-    int64_t count = std::min(tableSize - from, tensor.numElements() - done);
-    std::memcpy(tensor.dataAs<std::byte>() + done * size, table.dataAs<std::byte>() + from * size,
-                size_t(count * size));
-    done += count;
-  }
-  return tensor;
-}
-
-Tensor poisonedTensor(Dims extents, DType type = DType::F32) {
-  Tensor tensor = take(Tensor::empty(type, extents));
-  must(tensor.fillPoison());
-  return tensor;
-}
-
-double at(const Tensor &tensor, int64_t i) {
-  return loadElement(tensor.dtype(), tensor.dataAs<std::byte>() + i * sizeOf(tensor.dtype()));
-}
-
-/// NaN, which poison is, fails.
-bool isNear(double have, double want, double tolerance) {
-  return std::abs(have - want) <= tolerance * (1 + std::abs(want));
-}
 
 /// `isTurned`: b is n x k.
 void checkGemm(const Tensor &a, const Tensor &b, const Tensor &c, const char *what,
@@ -170,6 +134,7 @@ public:
         benchFewRows(type);
         benchFewRowsAsTheyLie(type);
       }
+      benchDecodeLayer();
     }
     if (isWanted("attention"))
       for (DType type : {DType::F32, DType::BF16})
@@ -182,12 +147,13 @@ public:
   }
 
 private:
-  Compiled compile(Program program) {
+  static Jit makeJit() {
     JitOptions options;
     options.cache = {}; // nothing on disk
     options.check = false;
-    return take(Jit(options).compile(program));
+    return Jit(options);
   }
+  Compiled compile(Program program) { return take(makeJit().compile(program)); }
 
   void addFaster(const std::string &name, const Sample &kiln,
                  const std::vector<std::pair<std::string, double>> &peers, Target bar, Target goal,
@@ -293,6 +259,41 @@ private:
               {{oneDnnName(), std::min(best[1].median, best[2].median)}}, bar, goal, repeated.unit);
   }
 
+  static double reading(Read way, std::span<const Tensor *const> tensors) {
+    return milliseconds([&] {
+      for (const Tensor *tensor : tensors)
+        readBytes(way, tensor->data(), tensor->numElements() * int64_t(sizeOf(tensor->dtype())));
+    });
+  }
+  static double fastest(std::span<const Sample> samples) {
+    double best = HUGE_VAL;
+    for (const Sample &sample : samples)
+      best = std::min(best, sample.median);
+    return best;
+  }
+
+  /// A whole layer beside reading its weights once, which a step of decoding has to do.
+  void benchDecodeLayer() {
+    Jit jit = makeJit();
+    DecodeLayer layer(jit);
+    layer.run();
+    layer.check();
+    auto weights = layer.weights();
+    std::vector<Sample> best = measureInTurns(
+        Rounds, repeats, [&] { return milliseconds([&] { layer.run(); }); },
+        [&] { return reading(Read::Plain, weights); },
+        [&] { return reading(Read::FetchingAhead, weights); },
+        [&] { return reading(Read::FourPlaces, weights); },
+        [&] { return reading(Read::SixteenPlaces, weights); });
+    Rows.add({"decode layer 14b, 16 sequences, 256 tokens",
+              best[0],
+              "ms",
+              "reading weights",
+              fastest(std::span(best).subspan(1)),
+              Target::ratio(1 / 1.5),
+              {}});
+  }
+
   /// Beside reading the weights, and beside multiplying as fast as registers can: what takes longer
   /// is the limit.
   void benchFewRows(DType type) {
@@ -305,11 +306,10 @@ private:
     must(f(a, w, c));
     checkGemm(a, w, c, name.c_str(), true);
     OneDnnProduct peer(elementOf(type), a.data(), w.data(), d.data(), m, n, k, true);
-    int64_t bytes = n * k * int64_t(sizeOf(type));
+    const Tensor *weights[] = {&w};
     Multiply how = type == DType::F32    ? Multiply::F32
                    : type == DType::BF16 ? Multiply::Bf16
                                          : Multiply::I8;
-    auto reading = [&](Read way) { return milliseconds([&] { readBytes(way, w.data(), bytes); }); };
     auto multiplying = [&] {
       double operations = 0;
       double time = milliseconds([&] { operations = multiplyInRegisters(how); });
@@ -317,11 +317,12 @@ private:
     };
     std::vector<Sample> best = measureInTurns(
         Rounds, repeats, [&] { return milliseconds([&] { must(f(a, w, c)); }); },
-        [&] { return reading(Read::Plain); }, [&] { return reading(Read::FetchingAhead); },
-        [&] { return reading(Read::FourPlaces); }, [&] { return reading(Read::SixteenPlaces); },
-        multiplying, [&] { return milliseconds([&] { peer.run(); }); });
-    double read = std::min({best[1].median, best[2].median, best[3].median, best[4].median});
-    double multiply = best[5].median;
+        [&] { return reading(Read::Plain, weights); },
+        [&] { return reading(Read::FetchingAhead, weights); },
+        [&] { return reading(Read::FourPlaces, weights); },
+        [&] { return reading(Read::SixteenPlaces, weights); }, multiplying,
+        [&] { return milliseconds([&] { peer.run(); }); });
+    double read = fastest(std::span(best).subspan(1, 4)), multiply = best[5].median;
     bool isBoundByReading = read >= multiply;
     Rows.add({name,
               best[0],

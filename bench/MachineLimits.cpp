@@ -123,7 +123,7 @@ void kiln::bench::readBytes(Read how, const void *from, int64_t bytes) {
 }
 
 #ifdef __x86_64__
-constexpr int64_t kRounds = 100000, kSums = 12;
+constexpr int64_t kRounds = 1000000, kSums = 12;
 
 __attribute__((target("avx512f"))) static void multiplyFloats() {
   __m512 sums[kSums], x = _mm512_set1_ps(1.0F);
