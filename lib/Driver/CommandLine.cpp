@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <unistd.h>
@@ -331,7 +332,12 @@ void OptionParser::addTune() {
   addDataSeed();
   App.add_option("--seconds", Line.tune.seconds, "How long to search, about")
       ->capture_default_str()
-      ->check(CLI::Range(0.1, 1e6));
+      ->check(CLI::Range(0.1, 1e6))
+      ->check([](const std::string &text) { // which CLI::Range takes to be in any range
+        double seconds;
+        bool isNan = !StringRef(text).getAsDouble(seconds) && std::isnan(seconds);
+        return isNan ? "Value " + text + " is no number" : std::string();
+      });
   App.add_option("--vary", Line.tune.vary,
                  "Also vary this parameter, although it is no list of integers: all of its "
                  "values must mean the same result");

@@ -2,6 +2,8 @@
 from __future__ import annotations
 
 import concurrent.futures
+import contextlib
+import fcntl
 import hashlib
 import itertools
 import json
@@ -9,9 +11,11 @@ import math
 import os
 import pathlib
 import shutil
+import stat
 import sys
 import time
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
+import warnings
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 from ._errors import KilnError, mistake
 from ._jit import compiler_choices
@@ -22,6 +26,7 @@ if TYPE_CHECKING:
     from ._program import Program
 
 Values = Dict[str, Any]
+_numbers = itertools.count()  # of temporary files
 _TOLERANCE = {"f64": 1e-9, "f32": 1e-4, "f16": 1e-2, "bf16": 2e-2}  # relative to the largest element; others: as coarse as f8
 
 
@@ -90,13 +95,58 @@ def _key(program: "Program", arguments: Sequence[Any], platform: str) -> str:
     return "\n".join(lines)
 
 
-def _file(key: str) -> Optional[pathlib.Path]:
-    folder = _folder()
-    return folder / (hashlib.sha256(key.encode()).hexdigest()[:32] + ".json") if folder else None
+def _file_name(key: str) -> str:
+    return hashlib.sha256(key.encode()).hexdigest()[:32] + ".json"
+
+
+class _UnsafeFolder(OSError):
+    """A folder, or a file, that others could have written."""
+
+
+def _require_own(path: object, descriptor: int) -> None:
+    info = os.fstat(descriptor)
+    why = "it belongs to another user" if info.st_uid != os.geteuid() else "others may write to it" if info.st_mode & 0o022 else ""
+    if why:
+        raise _UnsafeFolder(f"'{path}' is not used: {why}, so that they could choose what is run; make it yours alone (chown, chmod go-w)")
+
+
+@contextlib.contextmanager
+def _opened(folder: pathlib.Path) -> Iterator[int]:
+    """The folder as a descriptor, if it and the cache in which it lies are nobody else's: the rule of the cache of code."""
+    for path in (folder.parent, folder):
+        descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            _require_own(path, descriptor)
+            if path == folder:
+                yield descriptor
+        finally:
+            os.close(descriptor)
+
+
+def _read(folder: pathlib.Path, name: str) -> str:
+    """A regular file that nobody else can write, and no link to one; without waiting for who writes to a FIFO."""
+    with _opened(folder) as inside:
+        descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=inside)
+        with open(descriptor, "rb") as file:
+            _require_own(folder / name, descriptor)
+            info = os.fstat(descriptor)
+            if not stat.S_ISREG(info.st_mode) or info.st_size > 1 << 24:
+                raise OSError("not what was kept")
+            return file.read(1 << 24).decode()
+
+
+def _values_in(text: str, key: str) -> Optional[Dict[str, Any]]:
+    """What a file has for this key; None if it is damaged, or another's."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    values = found.get("values") if isinstance(found, dict) and found.get("key") == key else None
+    return values if isinstance(values, dict) else None
 
 
 def kept(program: "Program", arguments: Sequence[Any], platform: str) -> Values:
-    """The values that tuning found for such arguments; those that do not fit any more are left out."""
+    """The values that tuning found for such arguments; none if one of them does not fit any more."""
     folder = _folder()
     untuned = os.environ.get("KILN_UNTUNED", "")
     if untuned not in ("", "0", "1"):
@@ -104,17 +154,12 @@ def kept(program: "Program", arguments: Sequence[Any], platform: str) -> Values:
     if untuned == "1" or not program._keywords or folder is None or not folder.is_dir():
         return {}
     key = _key(program, arguments, platform)
-    file = _file(key)
     try:
-        info = os.stat(file)  # type: ignore[arg-type]
-        found = json.loads(file.read_text(encoding="utf-8"))  # type: ignore[union-attr]
+        found = _values_in(_read(folder, _file_name(key)), key)
     except (OSError, ValueError):
         return {}
-    # Only this user's own files, which nobody else can write.
-    if info.st_uid != os.geteuid() or info.st_mode & 0o022 or not isinstance(found, dict) or found.get("key") != key or not isinstance(found.get("values"), dict):
-        return {}
     values = {}
-    for name, value in found["values"].items():
+    for name, value in (found or {}).items():
         if isinstance(value, str) and value in compiler_choices(platform).get(name, ()):
             values[name] = value
             continue
@@ -128,15 +173,26 @@ def kept(program: "Program", arguments: Sequence[Any], platform: str) -> Values:
 
 
 def _keep(key: str, values: Values, about: Dict[str, Any]) -> Optional[str]:
-    file = _file(key)
-    if file is None:
+    """The path of the new file; None without a cache. OSError where it cannot be written: then there is no file, or the one that was there."""
+    folder = _folder()
+    if folder is None:
         return None
-    file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    temporary = file.with_suffix(f".tmp{os.getpid()}")
-    with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as out:
-        json.dump({"format": "kiln-tuned", "version": 1, "key": key, "values": values, **about}, out, indent=2)
-    os.replace(temporary, file)
-    return str(file)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(exist_ok=True, mode=0o700)
+    name, temporary = _file_name(key), f"{_file_name(key)}.{next(_numbers)}.tmp{os.getpid()}"  # which whoever sweeps the folder knows
+    with _opened(folder) as inside:
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=inside)
+        try:
+            with open(descriptor, "w", encoding="utf-8") as out:
+                fcntl.flock(out, fcntl.LOCK_EX)
+                json.dump({"format": "kiln-tuned", "version": 1, "key": key, "values": values, **about}, out, indent=2)
+                out.flush()
+                os.rename(temporary, name, src_dir_fd=inside, dst_dir_fd=inside)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary, dir_fd=inside)
+            raise
+    return str(folder / name)
 
 
 # Measuring
@@ -394,5 +450,9 @@ class Tuner:
         winner = left[0] if left[0].seconds < 0.98 * usual.seconds else usual
         tried = [Tried(each.values, None if each.refused else each.seconds, each.refused) for each in sorted(self.tried, key=lambda each: each.seconds)]
         about = {"default_seconds": usual.seconds, "seconds": winner.seconds, "tried": [each._asdict() for each in tried]}
-        file = _keep(_key(self.program, self.arguments, self.platform), winner.values, about)
+        file = None
+        try:
+            file = _keep(_key(self.program, self.arguments, self.platform), winner.values, about)
+        except OSError as error:
+            warnings.warn(f"the winner could not be kept: {error}", stacklevel=5)
         return Tuning(winner.values, usual.seconds, winner.seconds, tried, file)

@@ -98,6 +98,51 @@ class Tune(unittest.TestCase):
         other = numpy.zeros((999, 64), "f4")
         self.assertEqual(doubled.tuned(other, other.copy()).params, doubled.params)
 
+    def test_what_others_could_have_written_or_nobody_kept_is_not_used(self) -> None:
+        tuning = doubled.tune(self.x, self.y, seconds=1)
+        file = pathlib.Path(tuning.file)
+        good = json.dumps({**json.loads(file.read_text()), "values": {"BM": 32}})
+
+        def is_used() -> bool:
+            return doubled.tuned(self.x, self.y).params["BM"] == 32
+
+        file.write_text(good)
+        self.assertTrue(is_used())
+        for folder in (file.parent, file.parent.parent):
+            for mode in (0o777, 0o720, 0o1702):
+                folder.chmod(mode)
+                self.assertFalse(is_used(), f"{folder} {mode:o}")
+                with self.assertWarnsRegex(UserWarning, "could not be kept: '.*' is not used: others may write to it.*chmod go-w"):
+                    self.assertIsNone(doubled.tune(self.x, self.y, seconds=0.1).file)
+            folder.chmod(0o700)
+            self.assertTrue(is_used())
+        for text in (good[:-5], "[" * 100_000, good.replace("32", "[32]"), good.replace("32", "true"), good.replace("32", "1e400"), good.replace("32", "{}"), "\0", good + " " * (1 << 24)):
+            file.write_text(text)
+            self.assertFalse(is_used(), text[-50:])
+        file.write_bytes(b"\xff\xfe")
+        self.assertFalse(is_used())
+        elsewhere = file.with_name("elsewhere")
+        elsewhere.write_text(good)
+        file.unlink()
+        file.symlink_to(elsewhere)
+        self.assertFalse(is_used(), "a link")
+        file.unlink()
+        os.mkfifo(file)
+        self.assertFalse(is_used(), "nobody writes to it")
+        file.unlink()
+        file.mkdir()
+        self.assertFalse(is_used())
+
+    def test_nothing_is_kept_in_part(self) -> None:
+        file = pathlib.Path(doubled.tune(self.x, self.y, seconds=0.1).file)
+        before = file.read_text()
+        with mock.patch("json.dump", side_effect=OSError("no space left")), self.assertWarnsRegex(UserWarning, "no space left"):
+            self.assertIsNone(doubled.tune(self.x, self.y, seconds=0.1).file)
+        self.assertEqual(file.read_text(), before)
+        with mock.patch("json.dump", side_effect=KeyboardInterrupt), self.assertRaises(KeyboardInterrupt):
+            doubled.tune(self.x, self.y, seconds=0.1)
+        self.assertEqual(os.listdir(file.parent), [file.name])
+
     def test_what_the_compiler_is_told(self) -> None:
         told = doubled.with_(**{"compiler.slots": 3})
         self.assertIn("kiln.compiler = {slots = 3 : i64}", told.text())
