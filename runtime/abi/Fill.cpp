@@ -9,7 +9,6 @@
 #include <cstring>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <numbers>
 #include <numeric>
 #include <optional>
@@ -126,17 +125,15 @@ private:
   double factor, shift;
 };
 
-/// What every part stands for, looked up where there are so many questions that a table pays. The
-/// last table is kept: one tensor after the other is filled in the same way.
+/// What every part stands for, looked up where there are so many questions that a table pays. A
+/// thread keeps its last table: one tensor after the other is filled in the same way.
 template <typename T> class PartTable {
 public:
   PartTable(DType dtype, const Distribution &numbers, int64_t size, int64_t questions,
             std::function<T(int64_t)> function)
       : function(std::move(function)) {
-    static std::mutex lock;
-    static Table last;
-    static std::optional<std::pair<DType, Distribution>> lastOf;
-    std::lock_guard guard(lock);
+    thread_local Table last;
+    thread_local std::optional<std::pair<DType, Distribution>> lastOf;
     if (lastOf == std::pair(dtype, numbers)) {
       table = last;
     } else if (questions >= size) {
