@@ -5,13 +5,14 @@ import math
 import os
 import pathlib
 import tempfile
+import time
 import unittest
 from unittest import mock
 
 import kiln
 import kiln.language as kl
 from kiln import KilnError, f32
-from kiln._tune import Tuner
+from kiln._tune import Tuner, _Candidate, _difference
 
 try:
     import numpy
@@ -58,7 +59,7 @@ class Tune(unittest.TestCase):
                 return True
 
         for kind, wanted, is_shown in ((Terminal, True, True), (Terminal, False, False), (io.StringIO, True, False)):
-            with mock.patch("sys.stderr", kind()) as err, mock.patch.dict(os.environ, {"TERM": "xterm", "COLUMNS": "60"}):
+            with mock.patch("sys.stderr", kind()) as err, mock.patch.dict(os.environ, {"TERM": "xterm", "COLUMNS": "60"}), mock.patch("kiln._tune._Progress.patience", 0):
                 doubled.tune(self.x, self.y, seconds=1.5, progress=wanted)
                 said = err.getvalue()
             self.assertEqual("BM=" in said, is_shown)
@@ -162,7 +163,45 @@ class Tune(unittest.TestCase):
             self.assertIn("slots = 3", doubled.with_(factor=2).tuned(self.x, self.y).text())
         self.assertEqual(doubled.with_(factor=2).tuned(self.x, self.y).params["BM"], 16, "the cpu has none")
 
+    def test_what_is_right_is_decided_element_by_element(self) -> None:
+        want = numpy.full((64, 64), 1e-3, "f4")
+        want[0, 0] = 1000
+        for have, dtype, is_right in ((want * (1 + 1e-6), "f32", True), (want * (1 + 1e-2), "f32", False), (want * (1 + 1e-3), "bf16", True)):
+            self.assertEqual(_difference(have, want, dtype) == "", is_right, _difference(have, want, dtype))
+        want[0, 0] = 1e-3
+        wrong = want.copy()
+        wrong[63, 1] += 1e-4
+        self.assertEqual(_difference(wrong, want, "f32"), "1 elements differ, such as 0.00109999999 where 0.00100000005 is right")
+        want[0, 0], want[0, 1] = numpy.inf, numpy.nan
+        self.assertEqual(_difference(want.copy(), want, "f32"), "")
+        for value in (numpy.nan, -numpy.inf, 0):
+            wrong = want.copy()
+            wrong[0, 0] = value
+            self.assertNotEqual(_difference(wrong, want, "f32"), "", value)
+        self.assertEqual(_difference(numpy.arange(3), numpy.arange(3), "i64"), "")
+        self.assertNotEqual(_difference(numpy.array([2**60]), numpy.array([2**60 + 1]), "i64"), "", "as f64 they would be equal")
+        self.assertEqual(_difference(numpy.empty((0, 4), "f4"), numpy.empty((0, 4), "f4"), "f32"), "")
+
+    def test_the_fastest_is_found_though_others_use_the_cores(self) -> None:
+        tuner = Tuner(doubled, [self.x, self.y], 1, [])
+        tuner.tried = [_Candidate({"number": number}) for number in range(40)]
+        seconds = [1.1] + [1 + 0.01 * number for number in range(1, 40)]
+        seconds[27] = 0.95
+        for seed in range(9):
+            disturbed = numpy.random.default_rng(seed)
+
+            def visit(each: _Candidate) -> None:  # half of the time at half the speed
+                each.times.append(seconds[each.values["number"]] * disturbed.choice([1, 2]))
+
+            for each in tuner.tried:
+                each.times = [1.0]
+            with mock.patch.object(tuner, "visit", visit), mock.patch.object(tuner, "begin", time.monotonic()):
+                self.assertEqual(tuner.play_off(tuner.tried[0]).values["number"], 27, seed)
+
     def test_mistakes(self) -> None:
+        for seconds in (0, -1, math.nan):
+            with self.assertRaisesRegex(KilnError, "expected a positive number"):
+                doubled.tune(self.x, self.y, seconds=seconds)
         with self.assertRaisesRegex(KilnError, "there is nothing to tune"):
             doubled.with_(BM=8, factor=2).tune(self.x, self.y)
         with self.assertRaisesRegex(KilnError, "has no keyword parameter 'nothing'"):
