@@ -200,6 +200,7 @@ Timeline Engine::Impl::takeTimeline() {
 Status Engine::Impl::closeRun() {
   if (RunAs.ranks)
     RunAs.ranks->watch({});
+  Run.lender = nullptr; // the ranks may end before the engine does
   RunOpen = false;
   Witness.reset();
   if (Options.recordTrace)

@@ -80,6 +80,7 @@ bool Engine::Impl::awaitAll() {
 // Intermediates
 //===----------------------------------------------------------------------===//
 
+/// What other ranks may lend their memory to.
 static Expected<std::shared_ptr<Buffer>> allocFromHeap(uint64_t bytes) {
   if (bytes < hugePage)
     return Buffer::allocate(bytes);
@@ -90,6 +91,8 @@ static Expected<std::shared_ptr<Buffer>> allocFromHeap(uint64_t bytes) {
 }
 
 Expected<Tensor> Engine::Impl::alloc(DType dtype, Dims extents) {
+  if (Options.arenaBytes == 0 && !Options.allocate && !Run.lender)
+    return Tensor::empty(dtype, extents);
   // A view of no memory: checks the shape and knows size and strides.
   Expected<Tensor> shape = Tensor::view(reinterpret_cast<void *>(Arena::alignment), dtype, extents);
   if (!shape)

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <fcntl.h>
 #include <string>
+#include <string_view>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <thread>
@@ -79,6 +80,11 @@ bool Lending::attach(Other &other) {
     return false;
   std::string path =
       "/proc/" + std::to_string(address.process) + "/fd/" + std::to_string(address.descriptor);
+  // In another container these numbers may be those of anything.
+  char name[64] = "";
+  if (readlink(path.c_str(), name, sizeof name - 1) < 0 ||
+      std::string_view(name).find("memfd:kiln") == std::string_view::npos)
+    return false;
   int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
   if (file < 0)
     return false;

@@ -242,6 +242,9 @@ void MpiTransport::progress(std::vector<std::pair<Done, Status>> &ended) {
 
 void MpiTransport::wait(const std::function<bool()> &isOver) {
   Waiting.fetch_add(1);
+  // With more ranks than cores whoever is waited for may have none.
+  static const unsigned cores = std::thread::hardware_concurrency();
+  const unsigned roundsBeforeYield = static_cast<unsigned>(Ranks) > cores ? 0 : 200;
   for (unsigned round = 0; !isOver(); ++round) {
     Loans.serve();
     std::vector<std::pair<Done, Status>> ended;
@@ -253,7 +256,7 @@ void MpiTransport::wait(const std::function<bool()> &isOver) {
     }
     for (auto &[call, status] : ended)
       call(status);
-    if (round > 200)
+    if (round > roundsBeforeYield)
       std::this_thread::yield();
   }
   Waiting.fetch_sub(1);
