@@ -1,5 +1,6 @@
 // graph.json with names once. A task or edge that is not what the file should hold is left out and
-// counted; edges go from earlier tasks to later ones, as the engine submits them.
+// counted; edges go from earlier tasks to later ones, as the engine submits them, and come after
+// the tasks.
 #include "RunFolder.h"
 #include "Strings.h"
 
@@ -133,16 +134,16 @@ private:
 
 } // namespace
 
-Expected<Json> digestGraph(const Json &file) {
-  for (const char *key : {"tasks", "edges"})
-    if (!file.is_object() || !file.contains(key) || !file[key].is_array())
-      return Status(StatusCode::InvalidArgument, "it has no list '" + std::string(key) + "'");
+Expected<Json> digestGraph(const std::string &text) {
   GraphDigest digest;
-  for (const Json &task : file["tasks"])
-    digest.addTask(task);
-  for (const Json &edge : file["edges"])
-    digest.addEdge(edge);
-  return digest.take(file);
+  constexpr std::string_view lists[] = {"tasks", "edges"};
+  Expected<Json> rest = readLists(text, lists, [&](std::string_view list, const Json &member) {
+    if (list == "tasks")
+      digest.addTask(member);
+    else
+      digest.addEdge(member);
+  });
+  return rest ? digest.take(*rest) : rest;
 }
 
 } // namespace kiln::view
