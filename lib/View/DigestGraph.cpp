@@ -4,6 +4,7 @@
 #include "Strings.h"
 
 #include <cmath>
+#include <vector>
 
 namespace kiln::view {
 namespace {
@@ -82,21 +83,14 @@ public:
   }
 
   void addEdge(const Json &edge) {
-    double from = edge.is_object() ? number(edge, "from", -1) : -1;
-    double to = edge.is_object() ? number(edge, "to", -1) : -1;
-    auto size = static_cast<double>(Tasks.size());
-    if (Edges.size() == kMostEdges || (NumLeftOut > 0 && to >= size))
-      return;
-    if (!(from >= 0 && from < to && to < size) || from != std::floor(from) ||
-        to != std::floor(to)) {
-      ++NumBad;
-      return;
-    }
-    Edges.push_back({from, to, Names(text(edge, "kind")), Names(text(edge, "tensor")),
-                     flag(edge, "critical") ? 1 : 0});
+    Read.push_back({edge.is_object() ? number(edge, "from", -1) : -1,
+                    edge.is_object() ? number(edge, "to", -1) : -1, Names(text(edge, "kind")),
+                    Names(text(edge, "tensor")), edge.is_object() && flag(edge, "critical")});
   }
 
   Json take(const Json &file) {
+    for (const Edge &edge : Read)
+      check(edge);
     return {{"title", text(file, "title")},  {"names", Names.list()},
             {"tasks", std::move(Tasks)},     {"edges", std::move(Edges)},
             {"critical_us", critical(file)}, {"left_out", NumLeftOut},
@@ -104,6 +98,25 @@ public:
   }
 
 private:
+  /// As it is read: the tasks need not come first.
+  struct Edge {
+    double from, to;
+    size_t kind, tensor;
+    bool isCritical;
+  };
+
+  void check(const Edge &edge) {
+    auto size = static_cast<double>(Tasks.size());
+    if (Edges.size() == kMostEdges || (NumLeftOut > 0 && edge.to >= size))
+      return;
+    if (!(edge.from >= 0 && edge.from < edge.to && edge.to < size) ||
+        edge.from != std::floor(edge.from) || edge.to != std::floor(edge.to)) {
+      ++NumBad;
+      return;
+    }
+    Edges.push_back({edge.from, edge.to, edge.kind, edge.tensor, edge.isCritical ? 1 : 0});
+  }
+
   Json digest(const Json &argument) {
     Json result{{"name", Names(text(argument, "name"))}, {"type", Names(text(argument, "dtype"))}};
     if (!argument.contains("shape")) {
@@ -127,22 +140,23 @@ private:
   }
 
   Strings Names;
+  std::vector<Edge> Read;
   Json Tasks = Json::array(), Edges = Json::array();
   size_t NumBad = 0, NumLeftOut = 0;
 };
 
 } // namespace
 
-Expected<Json> digestGraph(const Json &file) {
-  for (const char *key : {"tasks", "edges"})
-    if (!file.is_object() || !file.contains(key) || !file[key].is_array())
-      return Status(StatusCode::InvalidArgument, "it has no list '" + std::string(key) + "'");
+Expected<Json> digestGraph(const std::string &text) {
   GraphDigest digest;
-  for (const Json &task : file["tasks"])
-    digest.addTask(task);
-  for (const Json &edge : file["edges"])
-    digest.addEdge(edge);
-  return digest.take(file);
+  constexpr std::string_view lists[] = {"tasks", "edges"};
+  Expected<Json> rest = readLists(text, lists, [&](std::string_view list, const Json &member) {
+    if (list == "tasks")
+      digest.addTask(member);
+    else
+      digest.addEdge(member);
+  });
+  return rest ? digest.take(*rest) : rest;
 }
 
 } // namespace kiln::view

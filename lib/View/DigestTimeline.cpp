@@ -214,14 +214,12 @@ private:
 
 } // namespace
 
-Expected<Json> digestTimeline(const Json &file) {
-  auto events = file.is_object() ? file.find("traceEvents") : file.end();
-  if (!file.is_object() || events == file.end() || !events->is_array())
-    return Status(StatusCode::InvalidArgument, "it has no list 'traceEvents'");
+Expected<Json> digestTimeline(const std::string &text) {
   TimelineDigest digest;
-  for (const Json &event : *events)
-    digest.add(event);
-  return digest.take();
+  constexpr std::string_view lists[] = {"traceEvents"};
+  Expected<Json> rest =
+      readLists(text, lists, [&](std::string_view, const Json &event) { digest.add(event); });
+  return rest ? digest.take() : rest;
 }
 
 } // namespace kiln::view

@@ -2,23 +2,37 @@
 
 #include "abi/FileIo.h"
 
+#include <algorithm>
 #include <filesystem>
 
 namespace kiln::view {
 
-Expected<Json> readJson(const std::string &path, uint64_t maxBytes) {
-  Expected<std::string> text = readFile(path, maxBytes, Links::Refuse);
-  return text ? readJsonText(*text) : text.status();
-}
-
-Expected<Json> readJsonText(const std::string &text) {
+Expected<Json> readLists(const std::string &text, std::span<const std::string_view> lists,
+                         const std::function<void(std::string_view, const Json &)> &take) {
   if (isNestedTooDeep(text))
     return Status(StatusCode::InvalidArgument,
                   "nested more than " + std::to_string(mostNestedJson) + " levels deep");
-  Json json = parseJson(text);
-  if (json.is_discarded())
+  std::string_view list; // the one whose members come
+  auto keep = [&](int depth, Json::parse_event_t event, Json &parsed) {
+    using enum Json::parse_event_t;
+    if (event == key && depth == 1) {
+      auto found = std::ranges::find(lists, parsed.get_ref<const std::string &>());
+      list = found == lists.end() ? std::string_view() : *found;
+    }
+    if (list.empty() || depth != 2 || (event != object_end && event != array_end && event != value))
+      return true;
+    take(list, parsed);
+    return false;
+  };
+  Json rest = Json::parse(text, keep, /*allow_exceptions=*/false);
+  if (rest.is_discarded())
     return Status(StatusCode::InvalidArgument, "not valid JSON: truncated, or of something else");
-  return json;
+  if (!rest.is_object())
+    return Status(StatusCode::InvalidArgument, "not an object");
+  for (std::string_view each : lists)
+    if (auto found = rest.find(each); found == rest.end() || !found->is_array())
+      return Status(StatusCode::InvalidArgument, "it has no list '" + std::string(each) + "'");
+  return rest;
 }
 
 namespace {
@@ -29,15 +43,11 @@ constexpr uint64_t kMostBytes = uint64_t{1} << 29, kMostShownBytes = uint64_t{1}
 /// A reader of one file, and what the page calls its data.
 struct Source {
   const char *file, *key;
-  Expected<Json> (*digest)(const Json &file);
+  Expected<Json> (*digest)(const std::string &text);
 };
 
 /// Files that the page shows as they are.
-Expected<Json> asIs(const Json &file) {
-  if (!file.is_object())
-    return Status(StatusCode::InvalidArgument, "not an object");
-  return file;
-}
+Expected<Json> asIs(const std::string &text) { return readLists(text, {}, nullptr); }
 
 constexpr Source kSources[] = {{kRunFile, "run", asIs},
                                {kCheckFile, "check", asIs},
@@ -48,10 +58,10 @@ constexpr Source kSources[] = {{kRunFile, "run", asIs},
 
 } // namespace
 
-Expected<Json> digestFile(std::string_view name, const Json &file) {
+Expected<Json> digestFile(std::string_view name, const std::string &text) {
   for (const Source &source : kSources)
     if (name == source.file)
-      return source.digest(file);
+      return source.digest(text);
   return Status(StatusCode::InvalidArgument, "the page shows no such file");
 }
 
@@ -74,9 +84,9 @@ Expected<RunFolder> RunFolder::open(const std::string &path) {
     if (!std::filesystem::exists(std::filesystem::symlink_status(file, error)))
       continue;
     hasSome = true;
-    Expected<Json> json = readJson(file, source.digest == asIs ? kMostShownBytes : kMostBytes);
-    if (json)
-      json = source.digest(*json);
+    Expected<std::string> text =
+        readFile(file, source.digest == asIs ? kMostShownBytes : kMostBytes, Links::Refuse);
+    Expected<Json> json = text ? source.digest(*text) : text.status();
     if (json)
       folder.data[source.key] = std::move(*json);
     else

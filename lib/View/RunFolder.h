@@ -13,7 +13,9 @@
 #include "abi/Json.h"
 #include "kiln/runtime/dump.h"
 
+#include <functional>
 #include <optional>
+#include <span>
 
 namespace kiln::view {
 
@@ -31,18 +33,19 @@ struct RunFolder {
   static Expected<RunFolder> open(const std::string &path);
 };
 
-/// A file's JSON. Refused: what is larger than `maxBytes`, and nesting that is deeper than any of
-/// these files has.
-Expected<Json> readJson(const std::string &path, uint64_t maxBytes);
-/// The same of what a file holds.
-Expected<Json> readJsonText(const std::string &text);
+/// Reads JSON whose outermost object has long lists: hands each of their members to `take` and
+/// forgets it, so that a million tasks need no more memory than what is kept of them. The rest of
+/// the object is returned. Refused: what is no JSON, is nested too deep, or lacks a list.
+Expected<Json>
+readLists(const std::string &text, std::span<const std::string_view> lists,
+          const std::function<void(std::string_view list, const Json &member)> &take);
 
-/// What the page has of a file with one of the names above, whose JSON this is.
-Expected<Json> digestFile(std::string_view name, const Json &file);
+/// What the page has of a file with one of the names above that holds this text.
+Expected<Json> digestFile(std::string_view name, const std::string &text);
 /// Slices by column, tracks, counters (timeline.json).
-Expected<Json> digestTimeline(const Json &file);
+Expected<Json> digestTimeline(const std::string &text);
 /// Tasks and edges (graph.json).
-Expected<Json> digestGraph(const Json &file);
+Expected<Json> digestGraph(const std::string &text);
 
 } // namespace kiln::view
 

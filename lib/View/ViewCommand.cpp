@@ -7,6 +7,7 @@
 #include "Server.h"
 
 #include "abi/FileIo.h"
+#include "kiln/runtime/shown.h"
 
 #include <CLI/CLI.hpp>
 
@@ -28,7 +29,7 @@ struct Request {
 int complain(const Status &status) {
   noteFailure(status);
   std::fflush(stdout);
-  std::fprintf(stderr, "kiln: error: %s\n", status.message().c_str());
+  std::fprintf(stderr, "kiln: error: %s\n", shown(status.message()).c_str());
   return kBadInput;
 }
 
@@ -85,7 +86,7 @@ int write(const Request &request, const RunFolder &folder) {
               static_cast<double>(page.size()) / 1e6);
   for (const Json &problem : problems)
     std::printf("  left out: %s: %s\n", problem["file"].get<std::string>().c_str(),
-                problem["message"].get<std::string>().c_str());
+                shown(problem["message"].get<std::string>()).c_str());
   return kGood;
 }
 

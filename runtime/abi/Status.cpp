@@ -2,6 +2,7 @@
 
 #include "kiln/runtime/shown.h"
 
+#include <algorithm>
 #include <cstdio>
 
 using namespace kiln;
@@ -68,17 +69,31 @@ std::string Status::str() const {
   return shown((where.empty() ? "" : where + ": ") + "error: " + Rep->Message);
 }
 
+/// How many bytes at the beginning of a text steer a terminal: control characters, also those of
+/// two bytes (U+009B begins a command as ESC [ does), and what turns the direction of writing.
+static size_t numSteering(std::string_view text) {
+  auto byte = [&](size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
+  if (byte(0) < 0x20 || byte(0) == 0x7f)
+    return byte(0) == '\n' || byte(0) == '\t' ? 0 : 1;
+  if (byte(0) == 0xc2 && byte(1) >= 0x80 && byte(1) <= 0x9f)
+    return 2;
+  bool turns = byte(0) == 0xe2 && ((byte(1) == 0x80 && byte(2) >= 0xaa && byte(2) <= 0xae) ||
+                                   (byte(1) == 0x81 && byte(2) >= 0xa6 && byte(2) <= 0xa9));
+  return turns ? 3 : 0;
+}
+
 std::string kiln::shown(std::string_view text) {
   std::string result;
-  for (char c : text) {
-    auto byte = static_cast<unsigned char>(c);
-    if ((byte >= 0x20 && byte != 0x7f) || c == '\n' || c == '\t') {
-      result += c;
-      continue;
+  while (!text.empty()) {
+    size_t steering = numSteering(text);
+    if (steering == 0)
+      result += text.front();
+    for (size_t i = 0; i < steering; ++i) {
+      char escaped[5];
+      std::snprintf(escaped, sizeof escaped, "\\x%02x", static_cast<unsigned char>(text[i]));
+      result += escaped;
     }
-    char escaped[5];
-    std::snprintf(escaped, sizeof escaped, "\\x%02x", byte);
-    result += escaped;
+    text.remove_prefix(std::max<size_t>(steering, 1));
   }
   return result;
 }

@@ -4,6 +4,7 @@
 #include "dump/DumpDiff.h"
 #include "dump/DumpFormat.h"
 #include "kiln/runtime/npy.h"
+#include "kiln/runtime/shown.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -85,7 +86,7 @@ static std::string printable(std::string text) {
   for (char &c : text)
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
       c = '?';
-  return text;
+  return shown(text);
 }
 
 static void printTable(const DumpFile &file, const Selection &selection) {

@@ -389,7 +389,7 @@ def test_ten_thousand_tasks_and_a_large_dump(self):
     for panel in ("timeline", "graph"):
         measure_frames(self, panel)
     measure_scrolling(self, "arguments", "#panel-arguments .list")
-    self.tour("huge", {"graph": ["10,000 tasks", "by scope"], "arguments": ["400 of 400 records"]})
+    self.tour("huge", {"graph": ["10,000 tasks", "19,968 edges", "by scope"], "arguments": ["400 of 400 records"]})
     self.show("graph")
     from selenium.webdriver.support.ui import Select
     begin = time.monotonic()

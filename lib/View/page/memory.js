@@ -21,7 +21,7 @@ panels.push({
       charts.length = 0;
       tell(el('p', { class: 'dim' }, name ? 'Across: the operations of a role in their order. Upwards: addresses. Click a tile to see where it comes from.'
         : 'Across: the tasks in the order of submission. Each bar is a buffer, from the first task that uses it to the last. Click one to see its tasks.'));
-      const shown = name ? plans.filter((plan) => plan.name === name).map((plan) => planChart(plan, tell, () => wanted)) : [bufferChart(buffers, tell, () => wanted)];
+      const shown = name ? planCharts(plans.filter((plan) => plan.name === name), tell, () => wanted) : [bufferChart(buffers, tell, () => wanted)];
       stage.replaceChildren(...shown.map((chart) => chart.element));
       charts.push(...shown.flatMap((chart) => chart.surfaces));
     };
@@ -85,11 +85,17 @@ function rectangleChart(title, note, rectangles, xRange, yRange, axis, height, t
   return { element: el('div', { class: 'card' }, el('h2', null, title), el('p', { class: 'dim', style: { margin: '-6px 0 8px' } }, note), surface.element), surfaces: [surface] };
 }
 
-function planChart({ name, role, memory }, tell, wanted) {
+/** The memories of a role, one below the other: an operation stands at the same place in all of them. */
+function planCharts(plans, tell, wanted) {
+  let last = 1;
+  for (const { memory } of plans)
+    for (const buffer of list(memory.buffers).map(object)) for (const span of list(buffer.alive)) last = Math.max(last, number(list(span)[1]) + 1);
+  return plans.map((plan) => planChart(plan, last, tell, wanted));
+}
+
+function planChart({ name, role, memory }, last, tell, wanted) {
   const capacity = Math.max(1, number(memory.capacity)), used = number(memory.used);
   const rings = list(memory.rings).map(object), placed = list(memory.buffers).map(object);
-  let last = 1;
-  for (const buffer of placed) for (const span of list(buffer.alive)) last = Math.max(last, number(list(span)[1]) + 1);
   const rectangles = rings.flatMap((ring) => Array.from({ length: Math.min(64, number(ring.slots)) }, (_, slot) => {
     const at = number(ring.address) + slot * number(ring.slot_bytes);
     const label = `ring of ${text(ring.pipe)}, slot ${slot}`;
@@ -97,9 +103,11 @@ function planChart({ name, role, memory }, tell, wanted) {
       el('dl', null, el('dt', null, 'address'), el('dd', null, String(at)), el('dt', null, 'bytes'), el('dd', null, bytesText(number(ring.slot_bytes))), el('dt', null, 'slots'), el('dd', null, text(ring.slots)))] };
   }));
   for (const buffer of placed)
-    for (const span of list(buffer.alive).map(list)) {
+    for (const [at, span] of list(buffer.alive).map(list).entries()) {
+      // The operation that ends one may begin the next.
+      const next = list(list(buffer.alive)[at + 1])[0], end = number(next) > number(span[0]) ? Math.min(number(span[1]) + 1, next) : number(span[1]) + 1;
       const tiles = list(buffer.tiles).map(object), label = `${text(object(tiles[0]).tile)}${number(buffer.copies) > 1 ? ` ×${buffer.copies}` : ''} ${shortPlace(object(tiles[0]).location)}`;
-      rectangles.push({ x0: number(span[0]), x1: number(span[1]) + 1, y0: number(buffer.address), y1: number(buffer.address) + number(buffer.bytes), label, colour: text(object(tiles[0]).location), details: () => [
+      rectangles.push({ x0: number(span[0]), x1: end, y0: number(buffer.address), y1: number(buffer.address) + number(buffer.bytes), label, colour: text(object(tiles[0]).location), details: () => [
         el('h2', null, text(object(tiles[0]).tile)), el('dl', null, el('dt', null, 'address'), el('dd', null, text(buffer.address)), el('dt', null, 'bytes'), el('dd', null, bytesText(number(buffer.bytes))),
           el('dt', null, 'copies'), el('dd', null, text(buffer.copies)), el('dt', null, 'alive'), el('dd', null, list(buffer.alive).map((each) => `operations ${list(each).join(' to ')}`).join(', '))),
         el('h3', null, 'Tiles that share it'), el('table', null, ...tiles.slice(0, 100).map((tile) => el('tr', null, el('td', { class: 'mono' }, text(tile.tile)), el('td', null, placeLink(text(tile.location))))))] });
