@@ -540,6 +540,24 @@ TEST(LlvmProduct, PanelsAreNarrowWhereTheyHaveToStayNear) {
   }
 }
 
+/// While a block is multiplied a line of the next right side comes in each iteration, and one of
+/// the next block's left side where panels stay in the nearest cache, from which others displace
+/// it.
+TEST(LlvmProduct, WhatIsMultipliedNextComesMeanwhile) {
+#ifndef __x86_64__
+  GTEST_SKIP() << "reads code for x86-64";
+#endif
+  for (auto [cpu, fetches] : {std::pair("znver4", 1), std::pair("znver5", 2)}) {
+    SCOPED_TRACE(cpu);
+    for (DType side : {DType::F32, DType::BF16}) {
+      std::string text = productText({0, 0, 0, 64, 64, 64}, {side, DType::F32}, false);
+      const char *multiplies = side == DType::F32 ? "vfmadd" : "vdpbf16ps";
+      for (const InnerLoop &loop : innerLoops(text, cpu, multiplies))
+        EXPECT_EQ(loop.fetches, fetches) << "in a loop of " << loop.products << " products";
+    }
+  }
+}
+
 /// Scratch of a product's kernel.
 uint64_t scratchFor(const std::string &text, const std::string &cpu) {
   Program program(text);

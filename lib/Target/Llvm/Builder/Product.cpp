@@ -210,6 +210,7 @@ private:
         for (Value *line : lines)
           emitPrefetch(b, b.offset(memoryType(b, P.fetch.element), line,
                                    b.mul(b.mul(k, P.how.group), P.fetch.rowStride)));
+        fetchNextLeft(left, rows, k);
         Values next(old.take_front(products));
         ArrayRef<Value *> far = old.slice(sides, behind - sides);
         for (int64_t step = 0; step < P.unroll; step += P.wordsAcross)
@@ -251,6 +252,15 @@ private:
     for (int64_t i = 0; i < rows; ++i)
       for (int64_t vector = 0; vector < across; ++vector)
         emitPrefetch(b, b.offset(Sum, next, b.index(i * P.cRow + vector * kWidth)), true);
+  }
+
+  /// A line in each iteration of the rows that the next block multiplies by a panel that stays
+  /// near. They come from the second cache, each too short for the machine to see where it leads.
+  void fetchNextLeft(Value *left, int64_t rows, Value *k) {
+    if (P.streamedRows || P.aStep != 1 || !P.cNext || !keepsPanelsNear(Machine, P.rows))
+      return;
+    Value *next = b.offset(Word, left, b.mul(P.aRow, rows));
+    emitPrefetch(b, b.offset(Word, next, b.mul(k, kLine / P.unroll)), true);
   }
 
   /// `added`: how much too large all sums of a row are, as sums; none if they are not.
