@@ -495,7 +495,7 @@ class Tuner:
                 return left[0] if left[0].seconds < _GAIN * usual.seconds else usual
             left = left[: _number_that_goes_on(left)]
             left += [usual] if usual not in left else []
-            goal *= 2
+            goal = min(2 * goal, 16 * first)
 
     def search(self) -> Tuning:
         self.add([self.usual])

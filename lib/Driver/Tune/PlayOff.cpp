@@ -37,8 +37,9 @@ Candidate *PlayOff::run(std::vector<Candidate *> left, const std::vector<Candida
     candidate->isFinalist = true;
   }
   Candidate *usual = stay.front();
+  const unsigned enough = 8 * rounds, most = 16 * rounds;
   unsigned done = 0; // rounds, of those that are left
-  for (unsigned goal = rounds;; goal *= 2) {
+  for (unsigned goal = rounds;; goal = std::min(2 * goal, most)) {
     // Each stage has the same share of the time.
     double now = secondsLeft();
     double end = now - now / stagesFor(left.size(), stay.size() + 1);
@@ -52,7 +53,6 @@ Candidate *PlayOff::run(std::vector<Candidate *> left, const std::vector<Candida
       return nullptr;
     std::ranges::stable_sort(left, {}, [](Candidate *each) { return each->seconds(); });
     bool isDecided = left.size() <= stay.size() + 1; // those that stay, and one other
-    const unsigned enough = 8 * rounds, most = 16 * rounds;
     if ((isDecided && done >= enough) || done >= most || secondsLeft() <= 0 || isInterrupted())
       return left.front()->seconds() < usual->seconds() * kGain ? left.front() : usual;
     left.resize(numberThatGoesOn(left));
