@@ -74,8 +74,10 @@ TEST(PlayOff, FindsTheFastestWhereCoresAreTakenForAWhileNowAndThen) {
     double until = 0;
     bool isTaken = false;
     machine.slower = [&] { // phases of 30 ms, longer and shorter, half of them at half the speed
-      for (; machine.clock >= until; until += length(random))
+      while (machine.clock >= until) {
+        until += length(random);
         isTaken = !isTaken;
+      }
       return (isTaken ? 2 : 1) * noise(random);
     };
     size_t winner = machine.winner(2);
