@@ -106,8 +106,10 @@ bool Scheduler::isIdle() const {
 
 Node *Scheduler::findWork(Worker &worker) {
   Node *taken[maxBatch];
-  if (worker.ready.take(taken, 1, 1))
+  if (worker.ready.take(taken, 1, 1)) {
+    taken[0]->prefetchHeader(); // it may have been lost since it was fetched with others
     return taken[0];
+  }
   if (std::exchange(worker.letsQueuesFill, false))
     pause(pausesPerRound);
   for (unsigned i = 0; i < numWorkers(); ++i) {
@@ -117,6 +119,8 @@ Node *Scheduler::findWork(Worker &worker) {
     unsigned count = other.ready.take(taken, maxBatch, numWorkers());
     for (unsigned k = 0; k < count; ++k) // their lines are another core's: fetch all at once
       taken[k]->prefetch();
+    for (unsigned k = 0; k < count; ++k)
+      taken[k]->prefetchData();
     for (unsigned k = 1; k < count; ++k)
       worker.ready.push(taken[k]); // where others can still take them, should the first be long
     if (count > 1)

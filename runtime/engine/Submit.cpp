@@ -384,6 +384,7 @@ Node &Engine::Impl::makeNode(const Task &task, const KernelRecord *kernel) {
       detail->hasHeapEdges ? new Edge[numEdges] : reinterpret_cast<Edge *>(bytes + layout.edges);
   fillArguments(*node, task);
   fillDetail(*node, task);
+  Window.fetchAhead(layout.size);
   return *node;
 }
 

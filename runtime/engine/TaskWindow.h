@@ -67,6 +67,14 @@ public:
     return node;
   }
 
+  /// Blocks lie where workers wrote to earlier ones. The lines of the one after the next, of as
+  /// many bytes most likely, are fetched, so that filling it does not wait for them.
+  void fetchAhead(uint32_t bytes) const {
+    const std::byte *begin = Bytes.get() + ((Head + bytes) & (Capacity - 1));
+    for (uint32_t at = 0; at < bytes; at += 64)
+      prefetchToWrite(begin + at);
+  }
+
   /// Task end() exists from now on, has finished and has no block.
   void pushSettled() {
     if (isEmpty())
