@@ -220,7 +220,8 @@ Status Lending::borrow(const Collective &recv, int32_t from, const LoanTerms &te
 //===----------------------------------------------------------------------===//
 
 static bool overlap(const std::byte *a, uint64_t bytesOfA, const std::byte *b, uint64_t bytesOfB) {
-  return a < b + bytesOfB && b < a + bytesOfA;
+  auto beginOfA = reinterpret_cast<uint64_t>(a), beginOfB = reinterpret_cast<uint64_t>(b);
+  return beginOfA < beginOfB + bytesOfB && beginOfB < beginOfA + bytesOfA;
 }
 
 void Lending::giveBack(std::list<Borrowing>::iterator borrowing, bool keepsContents) {
@@ -245,7 +246,7 @@ void Lending::giveBackWhere(const std::byte *data, uint64_t bytes, bool keepsCon
   }
 }
 
-bool Lending::isBack(const std::byte *data, uint64_t bytes, bool asks) {
+bool Lending::isBack(const std::byte *data, uint64_t bytes, bool asks, std::list<Loan> &ended) {
   bool isBack = true;
   for (auto next = Loans.begin(); next != Loans.end();) {
     auto it = next++;
@@ -264,7 +265,7 @@ bool Lending::isBack(const std::byte *data, uint64_t bytes, bool asks) {
     if (!it->isAskedFor)
       Others[static_cast<size_t>(it->to)].failures = 0;
     state.store(Free, std::memory_order_relaxed);
-    Loans.erase(it);
+    ended.splice(ended.end(), Loans, it);
     Count.fetch_sub(1, std::memory_order_release);
   }
   return isBack;
@@ -291,33 +292,37 @@ void Lending::own(const kiln_tensor &tensor, MemoryAccess access,
            (pages.data() >= data && pages.data() + pages.bytes() <= data + bytes);
   };
   for (bool asks = true;; std::this_thread::yield()) {
+    bool hasToEnd = isOver(); // may take a lock that others have when they come here
+    std::list<Loan> ended;    // whose memory may be let go, not with the lock held either
     std::lock_guard lock(Mutex);
     bool isLost = access == MemoryAccess::Replace && isPacked(tensor) &&
                   std::all_of(Borrowings.begin(), Borrowings.end(), isInside);
     giveBackWhere(data, bytes, !isLost, !isLost);
-    if (access == MemoryAccess::Send || isBack(data, bytes, asks) || isOver())
+    if (access == MemoryAccess::Send || isBack(data, bytes, asks, ended) || hasToEnd)
       return;
   }
 }
 
 void Lending::settle(const std::function<bool()> &isOver) {
   auto start = std::chrono::steady_clock::now();
+  bool hasToEnd = isOver(); // not with the lock held, see own()
   {
     std::lock_guard lock(Mutex);
-    bool isGood = !isOver();
     for (auto next = Borrowings.begin(); next != Borrowings.end();) {
       auto it = next++;
-      giveBack(it, /*keepsContents=*/isGood);
+      giveBack(it, /*keepsContents=*/!hasToEnd);
     }
   }
   for (unsigned round = 0; hasLoans(); ++round) {
     bool asks = std::chrono::steady_clock::now() - start > patience;
+    hasToEnd = isOver();
+    std::list<Loan> ended;
     {
       std::lock_guard lock(Mutex);
-      if (isBack(nullptr, UINT64_MAX, asks))
+      if (isBack(nullptr, UINT64_MAX, asks, ended))
         return;
-      if (isOver()) { // the others end, too; who still reads finds the memory as it is
-        Loans.clear();
+      if (hasToEnd) { // the others end, too; who still reads finds the memory as it is
+        ended.splice(ended.end(), Loans);
         Count.store(static_cast<uint32_t>(Borrowings.size()));
         return;
       }

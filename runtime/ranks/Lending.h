@@ -103,8 +103,8 @@ private:
   static void noteFailure(Other &other);
   void giveBack(std::list<Borrowing>::iterator borrowing, bool keepsContents);
   void giveBackWhere(const std::byte *data, uint64_t bytes, bool keepsContents, bool isFailure);
-  /// Whether nothing of it is lent any more; if not, asks for it.
-  bool isBack(const std::byte *data, uint64_t bytes, bool asks);
+  /// Whether nothing of it is lent any more; if not, asks for it. What has ended goes to `ended`.
+  bool isBack(const std::byte *data, uint64_t bytes, bool asks, std::list<Loan> &ended);
   std::atomic<uint32_t> &stateOf(int32_t slot);
 
   std::mutex Mutex;
