@@ -10,6 +10,10 @@ using namespace mlir;
 
 namespace kiln {
 
+/// Who was not so many times as slow as the fastest may be it; who was so many times as slow is
+/// not, whatever disturbed the look.
+static constexpr double kHopeful = 1.5, kHopeless = 3;
+
 //===----------------------------------------------------------------------===//
 // One candidate
 //===----------------------------------------------------------------------===//
@@ -70,14 +74,14 @@ void Search::visit(Candidate &candidate) const {
 /// In turns with the usual choice, which tells whether others use the cores just now. Then it looks
 /// again, and at last takes the look that was disturbed least, less what disturbed it.
 void Search::look(Candidate &candidate) {
-  constexpr double shortest = 0.004, hopeless = 3, quiet = 1.1;
+  constexpr double shortest = 0.004, quiet = 1.1;
   bool isBeside = &candidate != &usual() && !Bed.runsElsewhere() && usual().best() < shortest;
   double least = INFINITY; // by which the usual choice was slower than it can be
   for (int looks = 0; looks < 3 && least > quiet; ++looks) {
     double own = INFINITY, beside = INFINITY;
     Budget::Clock::time_point start = Budget::Clock::now();
     for (int turns = 0; Budget::secondsSince(start) < shortest ||
-                        (turns < 3 && own < hopeless * std::min(Fastest, own));
+                        (turns < 3 && own < kHopeless * std::min(Fastest, own));
          ++turns) {
       own = std::min(own, stretch(candidate));
       beside = isBeside ? std::min(beside, stretch(usual())) : FastestOfUsual;
@@ -91,7 +95,7 @@ void Search::look(Candidate &candidate) {
       least = slower;
       candidate.times = {own / slower};
     }
-    if (own > hopeless * Fastest)
+    if (own > kHopeless * Fastest)
       return; // so much no disturbance makes of it
   }
 }
@@ -174,6 +178,25 @@ void Search::run(const std::optional<Trial> &kept) {
   tryPromising();
   if (usual().isMeasured())
     tryCompiler();
+  if (!Bed.runsElsewhere())
+    lookAgain();
+}
+
+/// Now and then a system leaves both threads of a call on one core for longer than a first look
+/// takes, though nobody else wants one. Then even the fastest is not among the hopefuls.
+void Search::lookAgain() {
+  constexpr double share = 0.8;
+  for (const std::unique_ptr<Candidate> &candidate : Tried) {
+    if (!candidate->isMeasured() || candidate->best() < kHopeful * Fastest ||
+        candidate->best() > kHopeless * Fastest)
+      continue;
+    if (Time.isUp(share) || isInterrupted())
+      return;
+    double before = candidate->best();
+    look(*candidate);
+    if (candidate->isMeasured())
+      candidate->times = {std::min(before, candidate->best())};
+  }
 }
 
 /// What the compiler chooses by itself says how long a choice of the program takes.
@@ -264,11 +287,10 @@ std::vector<Candidate *> Search::ranking() {
 
 /// A first look may be wrong, by much where others use the cores; so some are taken in any case.
 std::vector<Candidate *> Search::hopefuls() {
-  constexpr double hopeless = 1.5;
   constexpr size_t inAnyCase = 16;
   std::vector<Candidate *> list = ranking();
   size_t near = llvm::count_if(
-      list, [&](const Candidate *each) { return each->best() < Fastest * hopeless; });
+      list, [&](const Candidate *each) { return each->best() < Fastest * kHopeful; });
   list.resize(std::min(list.size(), std::max(near, inAnyCase)));
   return list;
 }

@@ -53,6 +53,7 @@ private:
   void build(Attempt &attempt);
   void tryOut(Attempt attempt);
   void look(Candidate &candidate);
+  void lookAgain();
   /// The time of a call in one stretch; infinite where it is refused.
   double stretch(Candidate &candidate) const;
   SpeedModel learn() const;
