@@ -1,14 +1,22 @@
 #include "abi/LargeMemory.h"
 
+#include <array>
+#include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <pthread.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 #include <vector>
 
@@ -36,6 +44,7 @@ struct LargeMemory {
   Spares own, shared;
   SharedFile file;
   uint64_t fileEnd = 0;
+  bool isWilling = true; ///< To share more.
   struct InFile {
     uint64_t bytes, offset;
   };
@@ -101,6 +110,59 @@ static void punchHole(int file, uint64_t offset, uint64_t bytes) {
                   static_cast<off_t>(bytes));
 }
 
+/// Making a page huge takes about 0.2 ms, but before the first the system waits for every
+/// processor: for seconds, now and then, where disks or processors are busy.
+static constexpr std::chrono::milliseconds mostPatience(50), mostForPage(1);
+
+namespace {
+
+/// Makes pages huge in a process of its own that has this one's memory, since whoever waits for the
+/// processors can neither be interrupted nor killed. What is not waited for to its end is leaked.
+class PageMaker {
+public:
+  PageMaker(void *data, uint64_t bytes) : Data(data), Bytes(bytes) {}
+
+  /// Whether all are huge now, and soon enough.
+  static bool make(void *data, uint64_t bytes) {
+#ifdef __SANITIZE_THREAD__ // its notes of a thread would be written by two
+    return madvise(data, bytes, MADV_COLLAPSE) == 0;
+#endif
+    auto maker = std::make_unique<PageMaker>(data, bytes);
+    auto end = std::chrono::steady_clock::now() + mostPatience + mostForPage * (bytes / hugePage);
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before); // signals are for the process that asked
+    auto *top = maker->Stack.data() + maker->Stack.size();
+    pid_t process = clone(run, top, CLONE_VM, maker.get());
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    if (process < 0)
+      return false;
+    while (waitpid(process, nullptr, __WALL | WNOHANG) == 0) {
+      if (std::chrono::steady_clock::now() > end) {
+        (void)maker.release(); // which it runs on
+        return false;
+      }
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
+    }
+    return maker->Result == 0;
+  }
+
+private:
+  static int run(void *given) {
+    auto *maker = static_cast<PageMaker *>(given);
+    syscall(SYS_close_range, 0, ~0u, 0); // nobody is to wait until it closes what it has open
+    maker->Result = madvise(maker->Data, maker->Bytes, MADV_COLLAPSE);
+    return 0;
+  }
+
+  void *Data;
+  uint64_t Bytes;
+  int Result = -1;
+  alignas(64) std::array<std::byte, 65536> Stack;
+};
+
+} // namespace
+
 /// Null where the system has no huge pages for it: on small ones everything else would be slower.
 static std::byte *mapShared(LargeMemory &all, uint64_t bytes) {
   std::byte *data = reserve(bytes, PROT_NONE);
@@ -111,7 +173,8 @@ static std::byte *mapShared(LargeMemory &all, uint64_t bytes) {
   // A page is made huge that is there.
   for (uint64_t at = 0; isGood && at < bytes; at += hugePage)
     *reinterpret_cast<volatile char *>(data + at) = 0;
-  if (!isGood || madvise(data, bytes, MADV_COLLAPSE) != 0) {
+  if (!isGood || !PageMaker::make(data, bytes)) {
+    all.isWilling = false; // to wait for it once more
     munmap(data, bytes);
     punchHole(all.file.descriptor, offset, bytes);
     return nullptr;
@@ -173,7 +236,7 @@ static void *takeRounded(uint64_t bytes, LargeUse use) {
   std::lock_guard guard(all.lock);
   bool isShared = all.file.descriptor >= 0 && use == LargeUse::Any;
   std::byte *data = isShared ? takeSpare(all.shared, bytes) : nullptr;
-  if (isShared && !data)
+  if (isShared && !data && all.isWilling)
     data = mapShared(all, bytes);
   if (!data)
     data = takeSpare(all.own, bytes);
