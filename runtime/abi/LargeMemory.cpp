@@ -124,9 +124,9 @@ public:
 
   /// Whether all are huge now, and soon enough.
   static bool make(void *data, uint64_t bytes) {
-#ifdef __SANITIZE_THREAD__ // its notes of a thread would be written by two
+#ifdef __SANITIZE_THREAD__ // two would write its notes of one thread
     return madvise(data, bytes, MADV_COLLAPSE) == 0;
-#endif
+#else
     auto maker = std::make_unique<PageMaker>(data, bytes);
     auto end = std::chrono::steady_clock::now() + mostPatience + mostForPage * (bytes / hugePage);
     sigset_t all, before;
@@ -145,6 +145,7 @@ public:
       std::this_thread::sleep_for(std::chrono::microseconds(50));
     }
     return maker->Result == 0;
+#endif
   }
 
 private:
