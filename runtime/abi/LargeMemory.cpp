@@ -29,6 +29,12 @@ static constexpr bool isMapped = false;
 #else
 static constexpr bool isMapped = true;
 #endif
+/// ThreadSanitizer takes notes of each thread, which a process in its place would write, too.
+#ifdef __SANITIZE_THREAD__
+static constexpr bool isNoted = true;
+#else
+static constexpr bool isNoted = false;
+#endif
 /// Holes cost nothing, so no part of the file is used twice.
 static constexpr uint64_t fileBytes = uint64_t(1) << 60;
 
@@ -124,9 +130,8 @@ public:
 
   /// Whether all are huge now, and soon enough.
   static bool make(void *data, uint64_t bytes) {
-#ifdef __SANITIZE_THREAD__ // two would write its notes of one thread
-    return madvise(data, bytes, MADV_COLLAPSE) == 0;
-#else
+    if (isNoted)
+      return madvise(data, bytes, MADV_COLLAPSE) == 0;
     auto maker = std::make_unique<PageMaker>(data, bytes);
     auto end = std::chrono::steady_clock::now() + mostPatience + mostForPage * (bytes / hugePage);
     sigset_t all, before;
@@ -145,7 +150,6 @@ public:
       std::this_thread::sleep_for(std::chrono::microseconds(50));
     }
     return maker->Result == 0;
-#endif
   }
 
 private:
