@@ -168,7 +168,7 @@ def _settle(*tensors):
             raise RuntimeError(f'rank {key[0]} sends {tuple(message.shape)}, rank {key[1]} receives '
                                f'{tuple(x.shape)}')
         x.copy_(message)
-        waiting.remove(entry)
+        waiting[:] = [other for other in waiting if other is not entry]
 )py"},
     {"_as_rank", R"py(
 def _as_rank(rank, ranks, task):
