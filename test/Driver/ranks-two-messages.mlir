@@ -5,8 +5,10 @@
 // CHECK: y {{ *}}against torch {{.*}}ok
 // CHECK: PASS
 
-kiln.func @main(%x: !kiln.tensor<4x16xf32> in, %y: !kiln.tensor<4x16xf32> inout) orchestration {
+kiln.func @main(%x: !kiln.tensor<?x16xf32> in, %y: !kiln.tensor<?x16xf32> inout) orchestration {
   %c1 = arith.constant 1 : index
+  %c0 = arith.constant 0 : index
+  %rows = kiln.dim %x, 0
   %me = kiln.rank
   %n = kiln.ranks
   %up = arith.addi %me, %c1 : index
@@ -14,8 +16,8 @@ kiln.func @main(%x: !kiln.tensor<4x16xf32> in, %y: !kiln.tensor<4x16xf32> inout)
   %around = arith.addi %me, %n : index
   %down = arith.subi %around, %c1 : index
   %previous = arith.remsi %down, %n : index
-  %first = kiln.alloc() : !kiln.tensor<4x16xf32>
-  %second = kiln.alloc() : !kiln.tensor<4x16xf32>
+  %first = kiln.alloc(%rows) : !kiln.tensor<?x16xf32>
+  %second = kiln.alloc(%rows) : !kiln.tensor<?x16xf32>
   %s1 = kiln.send %x to %next
   %r1 = kiln.recv %first from %previous
   %s2 = kiln.send %y to %next
@@ -23,7 +25,7 @@ kiln.func @main(%x: !kiln.tensor<4x16xf32> in, %y: !kiln.tensor<4x16xf32> inout)
   %a = kiln.submit @add(%second, %y)
   %b = kiln.submit @add(%first, %y)
 }
-kiln.func @add(%x: !kiln.tensor<4x16xf32> in, %y: !kiln.tensor<4x16xf32> inout) incore {
+kiln.func @add(%x: !kiln.tensor<?x16xf32> in, %y: !kiln.tensor<?x16xf32> inout) incore {
   %c0 = arith.constant 0 : index
   %a = tile.load %x[%c0, %c0] : !tile.tile<4x16xf32>
   %b = tile.load %y[%c0, %c0] : !tile.tile<4x16xf32>
