@@ -167,6 +167,12 @@ Expected<RunFolder> RunFolder::open(const std::string &path) {
          Status(StatusCode::InvalidArgument, "it is of an earlier run; this one was not dumped"));
     hasDump = false;
   }
+  if (hasDump && std::filesystem::is_symlink(manifest, error)) {
+    tell("tensor_dump",
+         Status(StatusCode::InvalidArgument, "it is a link; put the folder itself there"));
+    hasSome = true;
+    hasDump = false;
+  }
   if (hasDump) {
     hasSome = true;
     Expected<DumpFile> dump = DumpFile::open(path);
