@@ -105,16 +105,16 @@ int relaunch(const std::string &launcher, const CommandLine &line, const std::st
                   "; install Open MPI (scripts/setup) or name another");
 }
 
-/// The end of what --help says; `program` is empty for the tool, which takes one.
-std::string examplesOf(const std::string &command, const std::string &program) {
+/// The end of what --help says, where ARGS are `arguments`; `program` is empty for the tool, which
+/// takes one.
+std::string examplesOf(const std::string &command, const std::string &program,
+                       const std::string &arguments) {
   static const std::map<std::string, std::vector<const char *>> all = {
-      {"run",
-       {"", "--arg a=128x64 --arg b=64x32 -p a2a3sim", "--seeds 8 --nan",
-        "--record --out out && kiln view out"}},
-      {"check", {"", "--seeds 32 --arg x=9x16", "--as-given --record --out out && kiln view out"}},
+      {"run", {"", "ARGS -p a2a3sim", "--seeds 8 --nan", "--record --out out && kiln view out"}},
+      {"check", {"", "--seeds 32 ARGS", "--as-given --record --out out && kiln view out"}},
       {"emit",
        {"--target torch", "-p a2a3sim --after kiln-partition-roles", "--target llvm -p cpu"}},
-      {"tune", {"", "--arg a=512x512 --arg b=512x512 --arg c=512x512 --seconds 60"}},
+      {"tune", {"", "ARGS --seconds 60"}},
       {"build", {"-o bundle && kiln-exec bundle", "-p cpu --cpu x86-64-v3 -o bundle"}}};
   auto examples = all.find(command);
   if (examples == all.end())
@@ -124,8 +124,11 @@ std::string examplesOf(const std::string &command, const std::string &program) {
       : command == "run" ? program
                          : program + " " + command;
   std::string text = "Examples:\n";
-  for (const char *options : examples->second)
-    text += "  " + start + (*options ? " " : "") + options + "\n";
+  for (std::string options : examples->second) {
+    if (size_t at = options.find("ARGS"); at != options.npos)
+      options.replace(at, 4, arguments);
+    text += "  " + start + (options.empty() ? "" : " ") + options + "\n";
+  }
   return text;
 }
 
@@ -469,7 +472,7 @@ int OptionParser::parse(const std::vector<std::string> &args,
            "What passes choose by themselves can be told them: --compiler.lanes N, "
            "--compiler.slots N, "
            "--compiler.walk in_turn|handed_out.\n" +
-           examplesOf(Line.command, IsTool ? "" : Program);
+           examplesOf(Line.command, IsTool ? "" : Program, Line.exampleArguments);
   });
   std::vector<std::string> reversed(args.rbegin(), args.rend());
   try {

@@ -14,6 +14,8 @@ struct CommandLine {
   std::map<std::string, std::string> config; ///< Options that belong to the program's Config.
   TuneSettings tune;
   bool untuned = false; ///< Do not use what tuning found.
+  /// What the examples of --help give: a program's own arguments, if it is one.
+  std::string exampleArguments = "--arg a=128x64 --arg b=64x32 --arg c=128x32";
 };
 
 /// Parses the options of a command; -1 to go on, else the exit code. `help` tells of the program's

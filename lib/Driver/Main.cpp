@@ -177,6 +177,10 @@ static int runExample(const std::string &command, const std::vector<std::string>
               param.value + ")\n";
     return defaults.declared.empty() ? std::string() : text;
   };
+  std::vector<std::string> given;
+  for (const auto &[argument, spec] : written.intent.args)
+    given.push_back("--arg " + argument + "=" + spec);
+  line.exampleArguments = llvm::join(given, " ");
   if (int code = parseOptions(line, name, args, help); code >= 0)
     return code;
   line.run.command = replayCommand(line.command, {written.path, line.command}, args);

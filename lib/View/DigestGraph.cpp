@@ -1,5 +1,6 @@
-// graph.json with names once. A task or edge that is not what the file should hold is left out and
-// counted; edges go from earlier tasks to later ones, as the engine submits them.
+// graph.json with names once. An edge that is not what the file should hold is left out and
+// counted, a task has nothing but its number then; edges go from earlier tasks to later ones, as
+// the engine submits them.
 #include "RunFolder.h"
 #include "Strings.h"
 
@@ -53,15 +54,15 @@ double bytesOf(const Json &argument) {
 
 class GraphDigest {
 public:
-  void addTask(const Json &task) {
+  void addTask(const Json &member) {
     if (Tasks.size() == kMostTasks) {
       ++NumLeftOut;
       return;
     }
-    if (!task.is_object()) {
-      ++NumBad;
-      return;
-    }
+    // Edges and dumps name tasks by their place, so one that is not understood keeps its own.
+    static const Json nothing = Json::object();
+    NumBad += !member.is_object();
+    const Json &task = member.is_object() ? member : nothing;
     Json arguments = Json::array();
     if (auto list = task.find("arguments"); list != task.end() && list->is_array())
       for (const Json &argument : *list)

@@ -7,24 +7,90 @@
 
 namespace kiln::view {
 
+namespace {
+
+const char *const kBlanks = " \t\r\n";
+
+/// Goes once through a text, parses the members of its lists one by one, and keeps the text around
+/// them. What is no JSON is noticed where something is parsed: a member, or the rest.
+class ListReader {
+public:
+  ListReader(std::string_view text, std::span<const std::string_view> lists,
+             const std::function<void(std::string_view, const Json &)> &take)
+      : Text(text), Lists(lists), Take(take) {}
+
+  /// The text without the members; none if one of them is no JSON.
+  std::optional<std::string> rest() {
+    int depth = 0;
+    for (size_t i = 0; i < Text.size() && !IsBad; ++i) {
+      char c = Text[i];
+      if (c == '"')
+        i = readString(i + 1);
+      else if (c == '[' || c == '{') {
+        if (++depth == 2 && c == '[')
+          begin(i + 1);
+      } else if (!List.empty() && depth == 2 && (c == ',' || c == ']' || c == '}'))
+        member(i, /*isLast=*/c != ',');
+      if (c == ']' || c == '}')
+        --depth;
+    }
+    if (IsBad)
+      return std::nullopt;
+    if (List.empty())
+      Rest += Text.substr(Kept);
+    return std::move(Rest);
+  }
+
+private:
+  /// To the quote that ends it.
+  size_t readString(size_t from) {
+    size_t end = from;
+    while (end < Text.size() && Text[end] != '"')
+      end += Text[end] == '\\' ? 2 : 1;
+    Name = Text.substr(from, end - from);
+    return end;
+  }
+  void begin(size_t at) {
+    auto found = std::ranges::find(Lists, Name);
+    if (found == Lists.end())
+      return;
+    List = *found;
+    Rest += Text.substr(Kept, at - Kept);
+    Member = at;
+  }
+  void member(size_t end, bool isLast) {
+    std::string_view text = Text.substr(Member, end - Member);
+    bool isEmptyList =
+        isLast && Text[Member - 1] == '[' && text.find_first_not_of(kBlanks) == text.npos;
+    if (!isEmptyList) {
+      Json parsed = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+      if ((IsBad = parsed.is_discarded()))
+        return;
+      Take(List, parsed);
+    }
+    Member = end + 1;
+    Kept = end;
+    if (isLast)
+      List = {};
+  }
+
+  std::string_view Text, List, Name; ///< List: the one whose members come. Name: the last string.
+  std::span<const std::string_view> Lists;
+  const std::function<void(std::string_view, const Json &)> &Take;
+  std::string Rest;
+  size_t Kept = 0, Member = 0; ///< Where what is to be kept begins, and the next member.
+  bool IsBad = false;
+};
+
+} // namespace
+
 Expected<Json> readLists(const std::string &text, std::span<const std::string_view> lists,
                          const std::function<void(std::string_view, const Json &)> &take) {
-  if (isNestedTooDeep(text))
-    return Status(StatusCode::InvalidArgument,
-                  "nested more than " + std::to_string(mostNestedJson) + " levels deep");
-  std::string_view list; // the one whose members come
-  auto keep = [&](int depth, Json::parse_event_t event, Json &parsed) {
-    using enum Json::parse_event_t;
-    if (event == key && depth == 1) {
-      auto found = std::ranges::find(lists, parsed.get_ref<const std::string &>());
-      list = found == lists.end() ? std::string_view() : *found;
-    }
-    if (list.empty() || depth != 2 || (event != object_end && event != array_end && event != value))
-      return true;
-    take(list, parsed);
-    return false;
-  };
-  Json rest = Json::parse(text, keep, /*allow_exceptions=*/false);
+  if (std::string why = whyNotParsed(text); !why.empty())
+    return Status(StatusCode::InvalidArgument, why);
+  std::optional<std::string> left = ListReader(text, lists, take).rest();
+  Json rest = left ? Json::parse(*left, nullptr, /*allow_exceptions=*/false)
+                   : Json(Json::value_t::discarded);
   if (rest.is_discarded())
     return Status(StatusCode::InvalidArgument, "not valid JSON: truncated, or of something else");
   if (!rest.is_object())
@@ -99,6 +165,12 @@ Expected<RunFolder> RunFolder::open(const std::string &path) {
                                           (*run)["dump_level"] == 0) {
     tell("tensor_dump",
          Status(StatusCode::InvalidArgument, "it is of an earlier run; this one was not dumped"));
+    hasDump = false;
+  }
+  if (hasDump && std::filesystem::is_symlink(manifest, error)) {
+    tell("tensor_dump",
+         Status(StatusCode::InvalidArgument, "it is a link; put the folder itself there"));
+    hasSome = true;
     hasDump = false;
   }
   if (hasDump) {

@@ -12,6 +12,7 @@
 #include <CLI/CLI.hpp>
 
 #include <cstdio>
+#include <filesystem>
 
 namespace kiln {
 namespace {
@@ -71,8 +72,26 @@ int serve(const Request &request, const RunFolder &folder) {
   return kGood;
 }
 
+/// Where the page goes. A name is replaced by a file, so it must not be that of a device; a link
+/// that the user names is followed, as in /dev/stdout.
+Expected<std::string> pathOf(const Request &request) {
+  if (request.out.empty())
+    return request.directory + "/view.html";
+  std::error_code error;
+  std::filesystem::path real = std::filesystem::canonical(request.out, error);
+  if (error)
+    return request.out;
+  if (!std::filesystem::is_regular_file(real, error) && !std::filesystem::is_directory(real, error))
+    return Status(StatusCode::InvalidArgument,
+                  "'" + request.out + "' is a device or a pipe; -o takes the name of a file");
+  return real.string();
+}
+
 int write(const Request &request, const RunFolder &folder) {
-  std::string path = request.out.empty() ? request.directory + "/view.html" : request.out;
+  Expected<std::string> where = pathOf(request);
+  if (!where)
+    return complain(where.status());
+  const std::string &path = *where;
   std::string page = renderPage(folder.data, /*isServed=*/false);
   if (Status bad = writeFileAtomically(path, page); !bad.isOk())
     return complain(Status(bad.code(), bad.message() + "; -o FILE writes the page elsewhere"));
@@ -82,7 +101,7 @@ int write(const Request &request, const RunFolder &folder) {
     printJson(json);
     return kGood;
   }
-  std::printf("%s (%.1f MB; open it in a browser)\n", path.c_str(),
+  std::printf("%s (%.1f MB; open it in a browser)\n", shown(path).c_str(),
               static_cast<double>(page.size()) / 1e6);
   for (const Json &problem : problems)
     std::printf("  left out: %s: %s\n", problem["file"].get<std::string>().c_str(),

@@ -24,9 +24,13 @@ std::string jsonText(const Json &json, int indent = 2);
 /// How deep lists and objects may be nested; no file of ours comes near. Whoever copies, writes or
 /// destroys JSON goes down as deep as it is.
 inline constexpr int mostNestedJson = 64;
-bool isNestedTooDeep(std::string_view text);
 
-/// `is_discarded()` if the text is no JSON, or nested too deep.
+/// Why a text is not parsed, be it JSON or not: "it is nested more than 64 levels deep", or "its
+/// objects have too many members". A member is looked for among those before it, so a million of
+/// them in one object would take an hour. Empty if it is parsed.
+std::string whyNotParsed(std::string_view text);
+
+/// `is_discarded()` if the text is no JSON, or not parsed.
 Json parseJson(std::string_view text);
 
 } // namespace kiln

@@ -458,7 +458,7 @@ void addOptions(CLI::App &app, Request &request) {
              "Examples:\n"
              "  kiln-exec bundle\n"
              "  kiln-exec bundle --arg a=128x64 --save outputs\n"
-             "  kiln-exec bundle --arg a=file:a.npy --expect outputs\n"
+             "  kiln-exec bundle --arg a=128x64 --expect outputs\n"
              "  kiln-exec bundle --record --out out && kiln view out");
 }
 

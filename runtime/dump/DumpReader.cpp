@@ -284,9 +284,8 @@ Expected<DumpFile> DumpFile::open(const std::string &directory) {
   Expected<std::string> text = readFile(*path, maxManifestBytes, Links::Refuse);
   if (!text)
     return text.status();
-  if (isNestedTooDeep(*text))
-    return bad("'" + *path + "' is nested more than " + std::to_string(mostNestedJson) +
-               " levels deep: not a manifest");
+  if (std::string why = whyNotParsed(*text); !why.empty())
+    return bad("'" + *path + "': " + why + ", so it is not a manifest");
   Json root = parseJson(*text);
   if (root.is_discarded())
     return bad("'" + *path + "' is not valid JSON: truncated, or not a manifest");

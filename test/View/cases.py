@@ -77,6 +77,11 @@ def test_qwen3_decode_layer(self):
     folder = self.record("qwen3", "run", example(self, "qwen3_decode_layer"), "--no-reference", "--no-formula")
     self.open(self.page_of(folder))
     self.tour("qwen3", {"run": ["qwen3_decode_layer", "Where the time went"], "graph": ["every task"], "arguments": ["bf16"]})
+    self.show("graph")
+    self.assertEqual(self.browser.execute_script("""
+        const canvas = document.querySelector('#panel-graph canvas'), copy = new OffscreenCanvas(1, canvas.height).getContext('2d');
+        copy.drawImage(canvas, 4 - canvas.width, 0);
+        return copy.getImageData(0, 0, 1, canvas.height).data.reduce((sum, byte) => sum + byte);"""), 0, "a graph that nearly fits is cut at the edge")
 
 
 def test_vector_dag_is_moved_and_searched(self):
@@ -195,6 +200,8 @@ def test_windows_of_other_sizes(self):
                     self.assertTrue(0 <= tab["x"] and tab["x"] + tab["width"] <= width + 1, f"the tab of {panel} is out of sight at {width}")
                     if panel == "findings":  # what steps through the schedule stays in its card
                         self.assertFalse(self.browser.execute_script("const card = document.querySelector('#schedule'); return card.scrollWidth > card.clientWidth"), f"at {width}")
+                        lanes, step = self.find(".lanes").rect, self.find(".lanes tr.on .act").rect  # the last step is in the last lane
+                        self.assertTrue(lanes["x"] <= step["x"] and step["x"] + min(step["width"], 150) <= lanes["x"] + lanes["width"], f"what the step does is out of sight at {width}")
                     if panel == "arguments":
                         self.assertEqual(cut_off(self), [], f"at {width}")
                     if panel == "findings":  # the finding itself begins in the upper half
@@ -284,7 +291,7 @@ def test_deadlock_of_a_plain_run(self):
     self.open(self.page_of(folder))
     self.assertIn("Cross-core simulation deadlock", self.find("#errors").text)
     self.assertTrue(self.find_all("#errors .row.here"))
-    self.tour("deadlock-run", {"run": ["error"], "pipes": ["pop from"]})
+    self.tour("deadlock-run", {"run": ["error"], "pipes": ["pop from", "to_aic · 2 slots · full 0 % of the time, empty 100 %"]})
 
 
 # -- Hostile and huge --------------------------------------------------------------------------------------------------
@@ -469,6 +476,40 @@ def test_names_with_html_in_them(self):
                      "a long name leaves its card")
     self.assertNotEqual(self.browser.title, "owned")
     self.assertEqual(self.find_all("main img, main script"), [])
+
+
+def test_more_than_a_page_lays_out(self):
+    """Lists that are as long as files may be: of each the page has as much as a browser lays out soon, and says how much more there is."""
+    folder, many = fresh(self, "lists"), 50000
+    place = {"file": "a.cpp", "line": 1, "excerpt": {"first": 1, "lines": ["x"] * many}}
+    (folder / "run.json").write_text(json.dumps({"program": "p" * 10 ** 6, "errors": [{"message": "m", "location": place}] + [{"message": "m"}] * many, "arguments": [{"name": "a"}] * many,
+                                                "config": {str(at): at for at in range(5000)}, "report": {"checks": [{"output": "o"}] * many, "skipped": ["s"] * many}}))
+    (folder / "check.json").write_text(json.dumps({"incomplete": [{"what": "w"}] * many, "findings": [{"kind": "race", "message": "y " * 10 ** 6, "notes": [{"message": "n"}] * many, "schedule": {
+        "lanes": [{"instance": "i"}] * 20, "steps": [{"lane": at % 20, "kind": "read", "what": "w"} for at in range(many)]}}] + [{}] * 4 * many}))
+    (folder / "code.json").write_text(json.dumps({"files": [{"name": f"{at}.cpp", "text": "x" * 10 ** 6 if at == 0 else ""} for at in range(many)], "stages": [{"name": "s", "text": "t"}] * many}))
+    (folder / "memory.json").write_text(json.dumps({"functions": [{"name": "f", "memories": [{"name": "m", "capacity": 9, "used": 9, "rings": [{"slots": 1e9}] * many, "buffers": [{"alive": [[0, 1]] * many}] * 3}] + [{"name": "n"}] * many}] * 2}))
+    (folder / "graph.json").write_text(json.dumps({"tasks": [{"kernel": "k" * 10 ** 6, "arguments": [{"name": "a"}] * many}], "edges": []}))
+    self.open(self.page_of(folder))
+    for panel, said in (("run", "and 49,901 more"), ("graph", ""), ("memory", "only the first 20,000 are drawn"), ("code", "and 49,000 passes more"), ("findings", "and 199,001 more")):
+        section = self.show(panel)
+        if panel == "graph":
+            self.search("k", enter=True)
+            said = "and 49,500 more"
+        self.assertTrue(said in section.text, panel)
+        self.assertLess(len(section.find_elements("css selector", "*")), 30000, panel)
+        self.assertLess(len(section.text), 400000, panel)
+    self.assert_silent()
+
+
+def test_task_that_is_no_object(self):
+    """The tasks behind it keep their numbers, which edges and dumps name."""
+    folder = fresh(self, "no-object")
+    (folder / "graph.json").write_text(json.dumps({"tasks": [7, {"kernel": "first"}, {"kernel": "second"}], "edges": [{"from": 1, "to": 2, "kind": "raw"}]}))
+    self.open(self.page_of(folder), "graph")
+    self.assertIn("1 task or edge not understood", self.find("#panel-graph .bar").text)
+    self.search("second", enter=True)
+    self.assertIn("1: first", self.find("#panel-graph .side").text)
+    self.assert_silent()
 
 
 def test_files_of_the_wrong_kind(self):

@@ -1,13 +1,15 @@
 // Code: the source, the program after each pass with what that changed, and the emitted code. A line leads to those it comes from.
 
+const mostStages = 1000; // passes; no platform has a hundred
+
 const code = (() => {
   const from = object(data.code), stages = [];
-  for (const stage of list(from.stages).map(object)) {
+  for (const stage of list(from.stages).slice(0, mostStages).map(object)) {
     const before = stages[stages.length - 1];
     stages.push(stage.same === true && before ? { ...before, name: text(stage.name), isSame: true }
       : { name: text(stage.name), text: text(stage.text), lines: list(stage.lines).map(list) });
   }
-  return { stages, emitted: list(from.emitted).map(object).map((each) => ({ name: text(each.name), text: text(each.text), lines: list(each.lines).map(list) })) };
+  return { stages, leftOut: Math.max(0, list(from.stages).length - mostStages), emitted: list(from.emitted).slice(0, mostStages).map(object).map((each) => ({ name: text(each.name), text: text(each.text), lines: list(each.lines).map(list) })) };
 })();
 
 /** A line without the numbers of values, which change with every value that is added before them. */
@@ -75,7 +77,7 @@ class CodePanel {
     this.codeHead = el('div', { class: 'code-head' });
     this.stageList = el('div', { class: 'stages' });
     const fileChooser = files.length > 1 ? el('select', { id: 'code-file', 'aria-label': 'File', on: { change: () => this.showFile(files[Number(fileChooser.value)].name) } },
-      ...files.map((file, at) => el('option', { value: at }, file.name.replace(/^.*\//, '')))) : null;
+      ...upTo(2000, files, (file, at) => el('option', { value: at }, file.name.replace(/^.*\//, '')))) : null;
     this.fileChooser = fileChooser;
     const changes = el('button', { type: 'button', 'aria-pressed': 'true', id: 'code-changes', on: { click: () => {
       this.showsChanges = !this.showsChanges;
@@ -120,6 +122,7 @@ class CodePanel {
       }
       rows.push(button(stage, extra, stage.isSame));
     });
+    if (code.leftOut) rows.push(el('p', { class: 'hint' }, `and ${plural(code.leftOut, 'pass', 'passes')} more`));
     if (code.emitted.length) rows.push(el('h3', null, 'Emitted'), ...code.emitted.map((each) => button(each, el('span', { class: 'dim' }, `${each.text.split('\n').length} lines`))));
     this.stageList.replaceChildren(...rows);
     // One after the other, so that the page answers meanwhile.
@@ -170,7 +173,7 @@ class CodePanel {
       this.showFile(row.origin.file);
       this.mark(row.origin.file, row.origin.line);
       this.sourceList.reveal(row.origin.line - 1);
-    } } }, el('span', { class: 'n' }, String(row.number)), el('span', { class: 's' }, row.kind === '-' ? '−' : row.kind), el('span', { class: 't' }, row.text.length > 4000 ? row.text.slice(0, 4000) + '…' : row.text));
+    } } }, el('span', { class: 'n' }, String(row.number)), el('span', { class: 's' }, row.kind === '-' ? '−' : row.kind), el('span', { class: 't' }, row.text));
   }
   search(words, step) {
     this.words = words.trim().toLowerCase();

@@ -9,6 +9,17 @@ const text = (x) => (typeof x === 'string' ? x : typeof x === 'number' || typeof
 const number = (x, fallback = 0) => (typeof x === 'number' && Number.isFinite(x) ? x : fallback);
 const object = (x) => (x && typeof x === 'object' && !Array.isArray(x) ? x : {});
 
+/** A browser lays out a text of megabytes for seconds. */
+const mostLetters = 10000;
+const cut = (words) => (typeof words === 'string' && words.length > mostLetters ? words.slice(0, mostLetters) + '…' : words);
+
+/** What `make` makes of the first of many, which is as much as a browser lays out soon, and how many more there are. */
+function upTo(most, many, make) {
+  const made = many.slice(0, most).map(make);
+  if (many.length > most) made.push(el('p', { class: 'hint' }, `and ${(many.length - most).toLocaleString('en')} more`));
+  return made;
+}
+
 /** An element with properties, handlers ({on: {click}}) and children, which are elements or texts. */
 function el(tag, properties, ...children) {
   const made = document.createElement(tag);
@@ -19,7 +30,7 @@ function el(tag, properties, ...children) {
     else if (name === 'style') Object.assign(made.style, value);
     else made.setAttribute(name, value === true ? '' : String(value));
   }
-  made.append(...children.filter((child) => child !== null && child !== undefined && child !== false));
+  for (const child of children) if (child !== null && child !== undefined && child !== false) made.append(cut(child));
   return made;
 }
 
@@ -98,7 +109,7 @@ const tip = document.getElementById('tip');
 function showTip(event, words) {
   tip.hidden = !words;
   if (!words) return;
-  tip.textContent = words;
+  tip.textContent = cut(words);
   const box = tip.getBoundingClientRect();
   tip.style.left = Math.max(4, Math.min(event.clientX + 14, innerWidth - box.width - 8)) + 'px';
   tip.style.top = Math.max(4, event.clientY + 18 + box.height > innerHeight ? event.clientY - box.height - 10 : event.clientY + 18) + 'px';
@@ -152,7 +163,7 @@ function excerpt(location, around = 3) {
     lines = place.line ? linesOf(place.file).slice(first - 1, place.line + around) : [];
   }
   if (!lines.length) return null;
-  return el('div', { class: 'source' }, ...lines.map((line, at) => el('div', { class: 'row' + (first + at === place.line ? ' here' : '') },
+  return el('div', { class: 'source' }, ...upTo(50, lines, (line, at) => el('div', { class: 'row' + (first + at === place.line ? ' here' : '') },
     el('span', { class: 'n' }, String(first + at)), el('span', { class: 't' }, line))));
 }
 
@@ -217,7 +228,7 @@ const graph = (() => {
     tasks[edge.from].after.push(edge);
     tasks[edge.to].before.push(edge);
   }
-  return { tasks, edges, critical: number(from.critical_us) * 1e3, leftOut: number(from.left_out), isThere: !!data.graph };
+  return { tasks, edges, critical: number(from.critical_us) * 1e3, leftOut: number(from.left_out), notUnderstood: number(from.not_understood), isThere: !!data.graph };
 })();
 
 /** What is known of a task, for the side of a panel. */
@@ -228,7 +239,7 @@ function taskDetails(index, here) {
     el('td', null, link(`${at}: ${graph.tasks[at].kernel}`, () => go(here, { task: at }))),
     el('td', { style: { color: `var(--${edgeColours[edge.kind] || 'explicit'})` } }, (edgeWords[edge.kind] || edge.kind) + (edge.tensor ? ' of ' + edge.tensor : '')));
   const edgeTable = (title, edges, side) => edges.length === 0 ? null : el('div', null, el('h3', null, `${title} (${edges.length})`),
-    el('table', null, ...edges.slice(0, 40).map((edge) => other(edge, edge[side]))));
+    el('table', null, ...upTo(40, edges, (edge) => other(edge, edge[side]))));
   const hasDump = list(object(data.arguments).entries).some((entry) => entry.task === index);
   return [
     el('h2', null, task.kernel),
@@ -239,7 +250,7 @@ function taskDetails(index, here) {
         : [el('dt', null, 'time'), el('dd', null, 'did not run')]),
       ...(task.source ? [el('dt', null, 'submitted'), el('dd', null, placeLink(task.source))] : [])),
     el('h3', null, 'Arguments'),
-    el('table', null, ...task.arguments.map((each) => el('tr', null, el('td', { class: 'mono' }, each.name),
+    el('table', null, ...upTo(500, task.arguments, (each) => el('tr', null, el('td', { class: 'mono' }, each.name),
       el('td', { class: 'mono' }, each.value !== undefined ? `${each.type} = ${each.value}` : `${each.role} ${each.type}[${each.shape}]`)))),
     hasDump && here !== 'arguments' ? el('p', null, link('Look at their values', () => go('arguments', { task: index }))) : null,
     here !== 'graph' && graph.isThere ? el('p', null, link('Show it in the graph', () => go('graph', { task: index }))) : null,

@@ -23,8 +23,8 @@ function verdictCard(check) {
   const verdict = text(check.verdict), plan = object(check.plan), kind = { CLEAN: 'good', FINDINGS: 'bad', INCOMPLETE: 'warn' }[verdict] || '';
   return el('div', { class: 'card wide' }, el('h2', null, el('span', { class: 'pill ' + kind }, verdict || 'checked while it ran')),
     plan.cases === undefined ? null : el('p', null, `${plural(number(plan.cases), 'case')} tried, the first under ${plural(number(plan.seeds), 'schedule')}; ${number(plan.refused)} not allowed by the program; ${number(plan.compared_with_formula)} compared with the formula`),
-    ...list(check.groups).map(object).map((group) => el('p', null, 'pipes of ', el('code', null, '@' + text(group.name)), `: ${text(group.verdict)}${group.condition ? ` if ${text(group.condition)}` : ''}`)),
-    ...list(check.incomplete).map(object).map((gap) => el('div', { class: 'problem' }, el('p', { class: 'message' }, text(gap.what)), gap.location ? placeLink(text(gap.location)) : null, el('p', { class: 'dim' }, text(gap.remedy)))));
+    ...upTo(200, list(check.groups).map(object), (group) => el('p', null, 'pipes of ', el('code', null, '@' + text(group.name)), `: ${text(group.verdict)}${group.condition ? ` if ${text(group.condition)}` : ''}`)),
+    ...upTo(200, list(check.incomplete).map(object), (gap) => el('div', { class: 'problem' }, el('p', { class: 'message' }, text(gap.what)), gap.location ? placeLink(text(gap.location)) : null, el('p', { class: 'dim' }, text(gap.remedy)))));
 }
 
 class FindingsPanel {
@@ -32,9 +32,10 @@ class FindingsPanel {
     this.check = check;
     this.left = el('div', { class: 'left' });
     this.right = el('div', { class: 'right' });
-    this.buttons = findings.map((finding, at) => el('button', { type: 'button', 'aria-pressed': 'false', on: { click: () => this.choose(at) } },
+    const made = upTo(1000, findings, (finding, at) => el('button', { type: 'button', 'aria-pressed': 'false', on: { click: () => this.choose(at) } },
       el('div', null, el('span', { class: 'badge bad' }, text(finding.kind)), ' ', el('span', { class: 'dim mono' }, shortPlace(finding.location))), el('div', { class: 'words' }, text(finding.message))));
-    this.left.append(...this.buttons);
+    this.buttons = made.filter((each) => each.tagName === 'BUTTON');
+    this.left.append(...made);
     container.append(el('div', { class: 'findings' }, this.left, this.right));
     this.choose(0);
   }
@@ -62,13 +63,19 @@ class FindingsPanel {
           finding.seed !== undefined ? `schedule ${text(finding.seed)}` : '',
           number(finding.count, 1) > 1 ? `found ${finding.count} times` : ''].filter(Boolean).join(', '))),
       el('p', { class: 'message', style: { fontSize: '15px' } }, text(finding.message)), excerpt(finding.location), el('p', null, placeLink(finding.location))),
-      notes.length ? el('div', { class: 'card' }, el('h2', null, 'What belongs to it'), ...notes.map((note) => el('div', { style: { marginBottom: '10px' } }, el('p', { class: 'message' }, text(note.message), note.location ? el('span', { class: 'dim' }, ' ') : null, note.location ? placeLink(note.location) : null), excerpt(note.location, 1)))) : '',
+      notes.length ? el('div', { class: 'card' }, el('h2', null, 'What belongs to it'), ...upTo(100, notes, (note) => el('div', { style: { marginBottom: '10px' } }, el('p', { class: 'message' }, text(note.message), note.location ? el('span', { class: 'dim' }, ' ') : null, note.location ? placeLink(note.location) : null), excerpt(note.location, 1)))) : '',
       list(schedule.steps).length ? this.lanes(finding, schedule) : '',
       finding.replay ? el('div', { class: 'card' }, el('h2', null, 'To see it again'), el('pre', { class: 'message' }, text(finding.replay))) : '',
       verdictCard(this.check));
   }
+  /** Where the lanes are wider than their place: what a step does is seen, too. */
+  showLane(body, act) {
+    const seen = body.getBoundingClientRect(), wanted = act ? act.getBoundingClientRect() : seen;
+    if (wanted.left < seen.left) body.scrollLeft -= seen.left - wanted.left + 12;
+    else if (wanted.right > seen.right) body.scrollLeft += Math.min(wanted.right - seen.right, wanted.left - seen.left) + 12;
+  }
   lanes(finding, schedule) {
-    const lanes = list(schedule.lanes).map(object), steps = list(schedule.steps).map(object);
+    const lanes = list(schedule.lanes).map(object), steps = list(schedule.steps).slice(-1000).map(object); // the finding comes behind the last
     // Few lanes are wide enough to read; those that have the last steps matter most.
     const last = new Map();
     steps.forEach((step, at) => last.set(number(step.lane), at));
@@ -92,7 +99,7 @@ class FindingsPanel {
       const step = steps[now], shownSource = excerpt(step.location, 2);
       source.replaceChildren(el('p', { class: 'message', style: { marginTop: '10px' } }, el('b', null, text(object(lanes[number(step.lane)]).instance)), ' ', text(step.what), ' ', placeLink(step.location) || ''), shownSource || '');
       const row = rows[now];
-      if (body.clientHeight) { const top = row.offsetTop - 40; if (top < body.scrollTop || top > body.scrollTop + body.clientHeight - 100) body.scrollTop = Math.max(0, top - body.clientHeight / 2); }
+      if (body.clientHeight) { const top = row.offsetTop - 40; if (top < body.scrollTop || top > body.scrollTop + body.clientHeight - 100) body.scrollTop = Math.max(0, top - body.clientHeight / 2); this.showLane(body, row.querySelector('.act')); }
     };
     const button = (words, title, action) => el('button', { type: 'button', title, on: { click: action } }, words);
     let timer = 0;

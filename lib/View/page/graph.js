@@ -45,6 +45,7 @@ class GraphPanel {
     this.status = el('span', { class: 'hint' });
     container.append(el('div', { class: 'bar' }, el('button', { type: 'button', id: 'graph-fit', on: { click: () => this.fit() } }, 'All'), modes, ...kindButtons.filter(Boolean),
       el('span', { class: 'legend' }, el('i', { style: { borderColor: 'var(--critical)' } }), 'critical path'), el('span', { class: 'space' }),
+      graph.notUnderstood ? el('span', { class: 'badge warn' }, `${plural(graph.notUnderstood, 'task or edge', 'tasks or edges')} not understood`) : null,
       graph.leftOut ? el('span', { class: 'badge warn' }, `${plural(graph.leftOut, 'later task')} not drawn`) : null, this.status));
     this.surface = new Surface((context, width, height) => this.draw(context, width, height), {
       drag: (dx, dy) => { this.x += dx; this.y += dy; },
@@ -171,7 +172,7 @@ class GraphPanel {
     if (!width) return;
     const whole = Math.min(width / (this.size.width + 60), height / (this.size.height + 60), 1.4);
     // At first what can be read matters more than all of it.
-    this.scale = isFirst ? Math.max(whole, .8) : whole;
+    this.scale = isFirst && whole < .65 ? .8 : whole;
     this.x = Math.max(30, (width - this.size.width * this.scale) / 2);
     this.y = (height - this.size.height * this.scale) / 2;
     if (this.scale > whole) {
@@ -195,7 +196,7 @@ class GraphPanel {
     if (box.tasks.length === 1) return this.side.replaceChildren(...taskDetails(box.tasks[0].index, 'graph'));
     this.side.replaceChildren(el('h2', null, this.title(box)), el('p', null, el('button', { type: 'button', id: 'graph-open', on: { click: () => this.open(box) } }, 'Show its tasks one by one')),
       el('h3', null, `Tasks (${box.tasks.length})`),
-      el('table', null, ...box.tasks.slice(0, 200).map((task) => el('tr', null, el('td', null, link(`${task.index}: ${task.kernel}`, () => this.side.replaceChildren(...taskDetails(task.index, 'graph')))),
+      el('table', null, ...upTo(200, box.tasks, (task) => el('tr', null, el('td', null, link(`${task.index}: ${task.kernel}`, () => this.side.replaceChildren(...taskDetails(task.index, 'graph')))),
         el('td', { class: 'number' }, timeText(task.length * 1e3))))));
   }
   open(box) {

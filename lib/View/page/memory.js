@@ -16,14 +16,14 @@ panels.push({
     const tell = (...parts) => side.replaceChildren(...parts);
     const groups = [...new Set(plans.map((plan) => plan.name))];
     const choices = [...groups.map((name) => ({ id: name, title: `@${name}` })), ...(buffers.length ? [{ id: '', title: 'buffers of the run' }] : [])];
-    const chooser = el('select', { id: 'memory-function', 'aria-label': 'Function', on: { change: () => show(chooser.value) } }, ...choices.map((each) => el('option', { value: each.id }, each.title)));
+    const chooser = el('select', { id: 'memory-function', 'aria-label': 'Function', on: { change: () => show(chooser.value) } }, ...upTo(2000, choices, (each) => el('option', { value: each.id }, each.title)));
     const show = (name) => {
       charts.length = 0;
       tell(el('p', { class: 'dim' }, name ? 'Across: the operations of a role in their order. Upwards: addresses. Click a tile to see where it comes from.'
         : 'Across: the tasks in the order of submission. Each bar is a buffer, from the first task that uses it to the last. Click one to see its tasks.'));
-      const shown = name ? planCharts(plans.filter((plan) => plan.name === name), tell, () => wanted) : [bufferChart(buffers, tell, () => wanted)];
-      stage.replaceChildren(...shown.map((chart) => chart.element));
-      charts.push(...shown.flatMap((chart) => chart.surfaces));
+      const parts = name ? upTo(40, planCharts(plans.filter((plan) => plan.name === name), tell, () => wanted), (make) => make()) : [bufferChart(buffers, tell, () => wanted)];
+      stage.replaceChildren(...parts.map((part) => part.element || part));
+      charts.push(...parts.flatMap((part) => part.surfaces || []));
     };
     container.append(el('div', { class: 'bar' }, el('span', { class: 'dim' }, 'Memory of'), chooser, el('span', { class: 'hint' }, 'wheel: zoom · drag: move · 0: all')),
       el('div', { class: 'split' }, stage, side));
@@ -32,9 +32,12 @@ panels.push({
   },
 });
 
+const mostRectangles = 20000; // what is drawn in a frame
+
 /** A chart of rectangles: {x0, x1, y0, y1, label, colour, details()}. */
-function rectangleChart(title, note, rectangles, xRange, yRange, axis, height, tell, wanted) {
-  const x = new Range(...xRange, 1), y = new Range(...yRange);
+function rectangleChart(title, note, all, xRange, yRange, axis, height, tell, wanted) {
+  const x = new Range(...xRange, 1), y = new Range(...yRange), rectangles = all.slice(0, mostRectangles);
+  if (all.length > mostRectangles) note += `; only the first ${mostRectangles.toLocaleString('en')} are drawn`;
   let chosen = null;
   const left = 84, bottom = 22;
   const hit = (surface, px, py) => {
@@ -85,25 +88,26 @@ function rectangleChart(title, note, rectangles, xRange, yRange, axis, height, t
   return { element: el('div', { class: 'card' }, el('h2', null, title), el('p', { class: 'dim', style: { margin: '-6px 0 8px' } }, note), surface.element), surfaces: [surface] };
 }
 
-/** The memories of a role, one below the other: an operation stands at the same place in all of them. */
+/** What makes the memories of a role, one below the other: an operation stands at the same place in all of them. */
 function planCharts(plans, tell, wanted) {
   let last = 1;
   for (const { memory } of plans)
     for (const buffer of list(memory.buffers).map(object)) for (const span of list(buffer.alive)) last = Math.max(last, number(list(span)[1]) + 1);
-  return plans.map((plan) => planChart(plan, last, tell, wanted));
+  return plans.map((plan) => () => planChart(plan, last, tell, wanted));
 }
 
 function planChart({ name, role, memory }, last, tell, wanted) {
   const capacity = Math.max(1, number(memory.capacity)), used = number(memory.used);
   const rings = list(memory.rings).map(object), placed = list(memory.buffers).map(object);
-  const rectangles = rings.flatMap((ring) => Array.from({ length: Math.min(64, number(ring.slots)) }, (_, slot) => {
+  const rectangles = rings.slice(0, 1000).flatMap((ring) => Array.from({ length: Math.min(64, number(ring.slots)) }, (_, slot) => {
     const at = number(ring.address) + slot * number(ring.slot_bytes);
     const label = `ring of ${text(ring.pipe)}, slot ${slot}`;
     return { x0: 0, x1: last, y0: at, y1: at + number(ring.slot_bytes), label, isRing: true, colour: '', details: () => [el('h2', null, label),
       el('dl', null, el('dt', null, 'address'), el('dd', null, String(at)), el('dt', null, 'bytes'), el('dd', null, bytesText(number(ring.slot_bytes))), el('dt', null, 'slots'), el('dd', null, text(ring.slots)))] };
   }));
   for (const buffer of placed)
-    for (const [at, span] of list(buffer.alive).map(list).entries()) {
+    for (const [at, span] of list(buffer.alive).slice(0, mostRectangles).map(list).entries()) {
+      if (rectangles.length > mostRectangles) break;
       // The operation that ends one may begin the next.
       const next = list(list(buffer.alive)[at + 1])[0], end = number(next) > number(span[0]) ? Math.min(number(span[1]) + 1, next) : number(span[1]) + 1;
       const tiles = list(buffer.tiles).map(object), label = `${text(object(tiles[0]).tile)}${number(buffer.copies) > 1 ? ` ×${buffer.copies}` : ''} ${shortPlace(object(tiles[0]).location)}`;

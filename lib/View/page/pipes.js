@@ -19,10 +19,11 @@ panels.push({
       end = Math.max(end, slices.begin[i] + slices.length[i]);
       if (kinds[slices.kind[i]] !== 'wait') continue;
       const key = `${tracks[slices.track[i]]}\n${names[slices.name[i]]}`;
-      const known = waits.get(key) || { who: text(tracks[slices.track[i]]), ...waitOf(text(names[slices.name[i]])), count: 0, total: 0, longest: 0 };
+      const known = waits.get(key) || { who: text(tracks[slices.track[i]]), ...waitOf(text(names[slices.name[i]])), count: 0, total: 0, longest: 0, end: 0 };
       known.count += 1;
       known.total += slices.length[i];
       known.longest = Math.max(known.longest, slices.length[i]);
+      known.end = Math.max(known.end, slices.begin[i] + slices.length[i]);
       waits.set(key, known);
     }
     if (!pipeCounters.length && !waits.size) {
@@ -42,14 +43,17 @@ panels.push({
       rows.length ? table : el('p', { class: 'dim' }, 'Nobody waited.')));
     const levels = el('div', { class: 'card wide' }, el('h2', null, 'Slots in use over time'), el('p', { class: 'hint' }, 'A pipe that is always full has a slow consumer; one that is always empty, a slow producer. Wheel: zoom, drag: move.'));
     for (const counter of pipeCounters.slice(0, 64)) {
-      const slots = Number((/^of (\d+)/.exec(text(counter.unit)) || [])[1]) || Math.max(...counter.points.filter((_, at) => at % 2));
+      const slots = Number((/^of (\d+)/.exec(text(counter.unit)) || [])[1]) || counter.points.reduce((most, point, at) => (at % 2 ? Math.max(most, point) : most), 1);
+      // The last level holds for as long as somebody waits for another one: for ever, in a deadlock.
+      const [, worker, pipe] = /^(.*?worker \d+) pipe (.*)$/s.exec(text(counter.name)), { points } = counter, last = points[points.length - 2];
+      const until = rows.reduce((most, row) => (row.who.startsWith(worker + ' ') && row.what.endsWith(' ' + pipe) ? Math.max(most, row.end) : most), last);
       let full = 0, empty_ = 0;
-      for (let i = 0; i + 3 < counter.points.length; i += 2) {
-        const time = counter.points[i + 2] - counter.points[i];
-        if (counter.points[i + 1] >= slots) full += time;
-        if (counter.points[i + 1] === 0) empty_ += time;
+      for (let i = 0; i < points.length; i += 2) {
+        const time = (i + 2 < points.length ? points[i + 2] : until) - points[i];
+        if (points[i + 1] >= slots) full += time;
+        if (points[i + 1] === 0) empty_ += time;
       }
-      const whole = Math.max(1, counter.points[counter.points.length - 2] - counter.points[0]);
+      const whole = Math.max(1, until - points[0]);
       const surface = new Surface((context, width, height) => {
         const xOf = (time) => (time - range.from) / range.length * width, yOf = (value) => height - 18 - value / slots * (height - 28);
         context.strokeStyle = colour('line');

@@ -25,7 +25,7 @@ panels.push({
     if (!errors.length && text(dumped.error)) errors.push({ message: dumped.error });
     if (errors.length)
       cards.append(el('div', { class: 'card wide', id: 'errors' }, el('h2', { class: 'bad' }, errors.length === 1 ? 'Error' : plural(errors.length, 'error')),
-        ...errors.map((error) => el('div', null, el('p', { class: 'message' }, text(error.message)), excerpt(error.location),
+        ...upTo(100, errors, (error) => el('div', null, el('p', { class: 'message' }, text(error.message)), excerpt(error.location),
           el('p', null, placeLink(error.location))))));
 
     const facts = [
@@ -40,12 +40,12 @@ panels.push({
     cards.append(el('div', { class: 'card' }, el('h2', null, 'Run'),
       el('dl', null, ...facts.flatMap(([name, value]) => [el('dt', null, name), el('dd', { class: name === 'command' || name === 'folder' ? 'mono' : '' }, value)]))));
 
-    const config = Object.entries(object(run.config));
+    const config = Object.entries(object(run.config)).slice(0, 1000);
     const given = list(run.arguments).map(object);
     if (given.length || config.length)
       cards.append(el('div', { class: 'card' }, el('h2', null, 'Arguments and parameters'),
         given.length ? el('table', null, el('tr', null, ...['name', '', 'type', 'given'].map((head) => el('th', null, head))),
-          ...given.map((arg) => el('tr', null, el('td', { class: 'mono' }, text(arg.name)), el('td', { class: 'dim' }, text(arg.direction)),
+          ...upTo(1000, given, (arg) => el('tr', null, el('td', { class: 'mono' }, text(arg.name)), el('td', { class: 'dim' }, text(arg.direction)),
             el('td', { class: 'mono' }, text(arg.type) + (arg.value !== undefined ? ` = ${text(arg.value)}` : '')), el('td', { class: 'mono dim' }, text(arg.given))))) : null,
         config.length ? el('dl', { style: { marginTop: '12px' } }, ...config.flatMap(([name, value]) => [el('dt', null, '--' + name), el('dd', { class: 'mono' }, text(value))])) : null));
 
@@ -54,12 +54,12 @@ panels.push({
     if (checks.length || unwritten.length || list(report.skipped).length)
       cards.append(el('div', { class: 'card' }, el('h2', null, 'Results'),
         el('table', null, el('tr', null, el('th', null, 'output'), el('th', null, 'against'), el('th', { class: 'number' }, 'largest error'), el('th', null, '')),
-          ...checks.map((check) => el('tr', null, el('td', { class: 'mono' }, text(check.output)), el('td', null, text(check.against)),
+          ...upTo(1000, checks, (check) => el('tr', null, el('td', { class: 'mono' }, text(check.output)), el('td', null, text(check.against)),
             el('td', { class: 'number' }, check.max_error === null ? 'NaN' : valueText(check.max_error)),
             el('td', { class: check.ok === true ? 'good' : 'bad' }, check.ok === true ? 'ok' : `wrong: ${text(check.worst)}`))),
-          ...unwritten.map((each) => el('tr', null, el('td', { class: 'mono' }, text(each.output)), el('td', null, 'written whole'), el('td', { class: 'number' }, ''),
+          ...upTo(1000, unwritten, (each) => el('tr', null, el('td', { class: 'mono' }, text(each.output)), el('td', null, 'written whole'), el('td', { class: 'number' }, ''),
             el('td', { class: 'bad' }, `${text(each.elements)} of ${text(each.of)} elements were not written, the first ${text(each.first)}`)))),
-        ...list(report.skipped).map((reason) => el('p', { class: 'dim' }, 'skipped: ' + text(reason)))));
+        ...upTo(100, list(report.skipped), (reason) => el('p', { class: 'dim' }, 'skipped: ' + text(reason)))));
 
     if (graph.isThere) {
       const kernels = new Map();

@@ -150,7 +150,7 @@ class TimelinePanel {
   }
   describe(task) { this.side.replaceChildren(...taskDetails(task, 'timeline')); }
   describeAll() {
-    const rows = this.tracks.map((track) => {
+    const rows = upTo(200, this.tracks, (track) => {
       let busy = 0, wait = 0;
       for (const i of track.main) (this.kinds[this.slices.kind[i]] === 'wait' ? wait += this.slices.length[i] : busy += this.slices.length[i]);
       const all = this.range.all[1] - this.range.all[0];
@@ -159,7 +159,7 @@ class TimelinePanel {
     });
     this.side.replaceChildren(el('h2', null, timeText(this.range.all[1] - this.range.all[0])),
       el('p', { class: 'dim' }, 'from the first submission to the last end. Click a slice to see what it is.'),
-      el('table', null, el('tr', null, el('th', null, 'track'), el('th', { class: 'number' }, 'busy'), el('th', { class: 'number' }, 'waits')), ...rows.slice(0, 200)));
+      el('table', null, el('tr', null, el('th', null, 'track'), el('th', { class: 'number' }, 'busy'), el('th', { class: 'number' }, 'waits')), ...rows));
   }
   reveal(slice) {
     const { begin, length } = this.slices, width = Math.max(length[slice] * 6, this.range.least * 20);
