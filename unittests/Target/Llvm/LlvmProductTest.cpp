@@ -53,7 +53,7 @@ struct Types {
 };
 
 /// The CPUs that code is made for, each with another way to multiply small types; "" is this one.
-const char *const kCpus[] = {"",          "sapphirerapids", "cooperlake",
+const char *const kCpus[] = {"",          "sapphirerapids", "cooperlake", "alderlake",
                              "x86-64-v4", "x86-64-v3",      "x86-64"};
 
 /// `isTurned`: the right side is stored as n x k; `start`: what sums start with.
@@ -140,6 +140,7 @@ bool isHere(const std::string &cpu) {
   };
   return cpu.empty() || (cpu == "sapphirerapids" ? has("amx-bf16") && has("avx512fp16")
                          : cpu == "cooperlake"   ? has("avx512bf16")
+                         : cpu == "alderlake"    ? has("avxvnni")
                          : cpu == "x86-64-v4"    ? __builtin_cpu_supports("x86-64-v4") != 0
                          : cpu == "x86-64-v3"    ? __builtin_cpu_supports("x86-64-v3") != 0
                                                  : true);
@@ -200,6 +201,21 @@ TEST_P(LlvmProductOn, StreamsAnyNumberOfFewRows) {
       expectProduct({rows + 2, 45, 330, rows, 24, 64}, types, true, GetParam(), int(rows % 4));
 }
 
+/// Bytes are streamed whatever the depth; what is added to them is found by the left side's sums,
+/// for as many words as lie side by side.
+TEST_P(LlvmProductOn, StreamsBytesOfAnyDepth) {
+  const Types i8{DType::I8, DType::I32};
+  for (int64_t depth : {4, 12, 36})
+    expectProduct({16, 30, 2 * depth + 7, 16, 16, depth}, i8, true, GetParam(), 5);
+  expectProduct({20, 40, 5300 * 4, 16, 24, 64}, i8, true, GetParam()); // more than one round
+}
+
+/// As many lanes as all rows leave, which may be part of a vector.
+TEST(LlvmProduct, StreamsBytesByAnyNumberOfRows) {
+  for (int64_t rows = 1; rows <= 32; ++rows)
+    expectProduct({rows, 11, 150, rows, 8, 64}, {DType::I8, DType::I32}, true);
+}
+
 /// A product of two tiles by itself, added to a third, with either side turned.
 TEST_P(LlvmProductOn, MultipliesTilesWhereTheyStand) {
   const char *const text = R"mlir(
@@ -257,23 +273,26 @@ kiln.func @main(%a: !kiln.tensor<?x?xTA> in, %b: !kiln.tensor<?x?xTA> in,
 
 /// Bytes from -128 to 127: where they are multiplied without a sign, all must come out right.
 TEST_P(LlvmProductOn, MultipliesTheLargestBytes) {
-  Shape s{16, 16, 64, 16, 16, 64};
-  for (bool isTurned : {false, true}) { // packed, and streamed
+  auto expect = [&](const Shape &s, bool isTurned, int x, int y) {
+    SCOPED_TRACE(std::to_string(x) + " by " + std::to_string(y) + (isTurned ? ", turned" : ""));
     Program program(productText(s, {DType::I8, DType::I32}, isTurned));
-    for (auto [x, y] :
-         {std::pair(-128, -128), std::pair(-128, 127), std::pair(127, -128), std::pair(127, 127)}) {
-      std::vector<double> left(size_t(16) * 64, x), right(size_t(64) * 16, y), bias(16, 0);
-      Tensor c = poisoned(DType::I32, {16, 16});
-      std::vector<int64_t> extents =
-          isTurned ? std::vector<int64_t>{16, 64} : std::vector<int64_t>{64, 16};
-      std::vector<Argument> args{tensorOf(DType::I8, {16, 64}, left),
-                                 tensorOf(DType::I8, extents, right),
-                                 tensorOf(DType::I32, {16}, bias), c, test::index(64)};
-      Status bad = compileAndRun(program.function("main"), args, {}, optionsFor(GetParam()));
-      ASSERT_TRUE(bad.isOk()) << bad.str();
-      expectNear(elementsOf(c), std::vector<double>(size_t(16) * 16, 64.0 * x * y), 0);
-    }
-  }
+    std::vector<double> left(size_t(s.m * s.k), x), right(size_t(s.k * s.n), y);
+    std::vector<double> bias(size_t(s.n), 0);
+    Tensor c = poisoned(DType::I32, {s.m, s.n});
+    std::vector<int64_t> extents =
+        isTurned ? std::vector<int64_t>{s.n, s.k} : std::vector<int64_t>{s.k, s.n};
+    std::vector<Argument> args{tensorOf(DType::I8, {s.m, s.k}, left),
+                               tensorOf(DType::I8, extents, right),
+                               tensorOf(DType::I32, {s.n}, bias), c, test::index(s.k)};
+    Status bad = compileAndRun(program.function("main"), args, {}, optionsFor(GetParam()));
+    ASSERT_TRUE(bad.isOk()) << bad.str();
+    expectNear(elementsOf(c), std::vector<double>(size_t(s.m * s.n), double(s.k) * x * y), 0);
+  };
+  for (Shape s : {Shape{16, 16, 64, 16, 16, 64}, Shape{11, 21, 150, 16, 16, 64}})
+    for (bool isTurned : {false, true}) // packed, and streamed
+      for (int x : {-128, 127})
+        for (int y : {-128, 127})
+          expect(s, isTurned, x, y);
 }
 
 /// Products of bf16 may take subnormal numbers for zero and round sums without them; infinity and
@@ -311,30 +330,34 @@ INSTANTIATE_TEST_SUITE_P(Cpus, LlvmProductOn, testing::ValuesIn(kCpus),
 
 /// How many workers share a launch, and so how its blocks are cut into ranges, changes no bit.
 TEST(LlvmProduct, IsTheSameForAnyNumberOfWorkers) {
-  const Shape shapes[] = {{300, 330, 700, 64, 64, 64},
-                          {40, 1300, 900, 16, 64, 64},
-                          {300, 330, 1100, 64, 64, 32},
-                          {40, 1300, 900, 16, 64, 32}};
-  for (const Shape &s : shapes) {
-    bool isTurned = s.bm == 16; // few rows, which stream
-    DType type = s.bk == 64 ? DType::BF16 : DType::F32;
-    Program program(productText(s, {type, DType::F32}, isTurned));
-    std::vector<double> x = randomElements(s.m * s.k, 1), y = randomElements(s.n * s.k, 2), first;
-    for (unsigned workers : {1, 2, 3}) {
-      Tensor c = poisoned(DType::F32, {s.m, s.n});
-      std::vector<Argument> args{
-          tensorOf(type, {s.m, s.k}, x),
-          isTurned ? tensorOf(type, {s.n, s.k}, y) : tensorOf(type, {s.k, s.n}, y),
-          tensorOf(DType::F32, {s.n}, randomElements(s.n, 3)), c, test::index(s.k)};
-      CpuRunOptions options;
-      options.workers = workers;
-      Status bad = compileAndRun(program.function("main"), args, options);
-      ASSERT_TRUE(bad.isOk()) << bad.str();
-      if (first.empty())
-        first = elementsOf(c);
-      EXPECT_EQ(elementsOf(c), first) << workers << " workers";
+  const Types f32{DType::F32, DType::F32}, bf16{DType::BF16, DType::F32}, i8{DType::I8, DType::I32};
+  for (Types types : {f32, bf16, i8})
+    for (bool isTurned : {false, true}) { // few rows, which stream
+      Shape s = isTurned ? Shape{40, 1300, 900, 16, 64, 64} : Shape{300, 330, 1100, 64, 64, 64};
+      SCOPED_TRACE(std::string(toString(types.side)) + (isTurned ? ", turned" : ""));
+      Program program(productText(s, types, isTurned));
+      auto made = [&](int64_t count, unsigned seed) {
+        std::vector<double> values = randomElements(count, seed);
+        for (double &value : values)
+          value = isFloat(types.side) ? value : std::round(value * 100);
+        return values;
+      };
+      int64_t bRows = isTurned ? s.n : s.k, bCols = isTurned ? s.k : s.n;
+      std::vector<double> x = made(s.m * s.k, 1), y = made(s.n * s.k, 2), first;
+      for (unsigned workers : {1, 2, 3}) {
+        Tensor c = poisoned(types.sum, {s.m, s.n});
+        std::vector<Argument> args{tensorOf(types.side, {s.m, s.k}, x),
+                                   tensorOf(types.side, {bRows, bCols}, y),
+                                   tensorOf(types.sum, {s.n}, made(s.n, 3)), c, test::index(s.k)};
+        CpuRunOptions options;
+        options.workers = workers;
+        Status bad = compileAndRun(program.function("main"), args, options);
+        ASSERT_TRUE(bad.isOk()) << bad.str();
+        if (first.empty())
+          first = elementsOf(c);
+        EXPECT_EQ(elementsOf(c), first) << workers << " workers";
+      }
     }
-  }
 }
 
 /// Two sums in one loop that share their left side, whose expression is computed, in batches.
@@ -508,6 +531,8 @@ TEST(LlvmProduct, FewRowsAreMultipliedFromMemory) {
                    " rows for " + cpu);
       std::vector<InnerLoop> loops =
           innerLoops(productText({0, 0, 0, c.rows, 128, 128}, c.types, true), cpu, c.multiplies);
+      if (c.types.side == DType::I8) // the sums of the left side, beside the product
+        llvm::erase_if(loops, [](const InnerLoop &loop) { return loop.loads >= loop.products; });
       EXPECT_EQ(loops.size(), 2U) << "wholly inside the tensor, and at its edges";
       int steps = c.words / c.across;
       for (const InnerLoop &loop : loops) {

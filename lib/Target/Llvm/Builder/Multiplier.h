@@ -24,8 +24,9 @@ struct Multiplier {
   /// added by one instruction. The depth is a multiple of kTile words.
   bool byTiles = false;
 
-  /// The left side's bytes are packed with 128 added to each, because the instruction takes them
-  /// without a sign. Every sum is then too large by 128 times the sum of its right side.
+  /// The left side's bytes have 128 added to each, because the instruction takes them without a
+  /// sign: when they are packed, or as they are read where they lie. Every sum is then too large by
+  /// 128 times the sum of its right side.
   bool shiftsLeft() const { return element == DType::I8 && !byTiles; }
   /// Words are as wide as sums, and have a register's width of them: vectors are never narrower.
   bool wantsWholeVectors() const { return group > 1; }
@@ -56,7 +57,7 @@ struct PackedSide {
   DType type;
   int64_t rows, cols; ///< Of the tile.
   Order order;
-  bool isLeft;
+  bool isLeft; ///< Of the product that reads it, which may have sides exchanged.
 };
 
 /// Writes a side as words: `load(row, col, width)` makes elements of the tile, `store(words, i, j)`

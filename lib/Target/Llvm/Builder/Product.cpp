@@ -42,10 +42,7 @@ int64_t streamedWords(const MachineTraits &machine, const Multiplier &how, int64
     return words % kWidth == 0 ? kWidth : how.unrolled(words);
   // Of more, LLVM would load what is multiplied last before anything is multiplied.
   int64_t some = std::max<int64_t>(4, 2 * wordsAcross);
-  return words % some == 0 && (!how.shiftsLeft() || some <= kWidth) ? some : wordsAcross;
-}
-bool canStream(const MachineTraits &machine, const Multiplier &how, int64_t words) {
-  return !how.shiftsLeft() || (machine.byteDotLanes == kWidth && words % kWidth == 0);
+  return words % some == 0 ? some : wordsAcross;
 }
 
 /// Words in a line of memory.
@@ -205,40 +202,22 @@ private:
     bool fetches = P.streamedRows && Machine.wantsFarRowsFetched;
     if (fetches)
       sums.append({farWord(left, rows, P.aRow), b.index(0)});
-    auto multiply = [&](Value *from, Value *to, ArrayRef<Value *> initial) {
-      return b.loop(from, to, P.unroll, initial, [&](Value *k, ArrayRef<Value *> old) {
-        for (Value *line : lines)
-          emitPrefetch(b, b.offset(memoryType(b, P.fetch.element), line,
-                                   b.mul(b.mul(k, P.how.group), P.fetch.rowStride)));
-        fetchNextLeft(left, rows, k);
-        Values next(old.take_front(products));
-        ArrayRef<Value *> far = old.slice(sides, behind - sides);
-        for (int64_t step = 0; step < P.unroll; step += P.wordsAcross)
-          next = emitStep(sidesAt(left, right, far, k, step, rows), rows, widths, next);
-        if (P.streamedRows)
-          next.append(farSidesBehind(far));
-        if (fetches)
-          next.append(fetchRowsBehind(old[behind], old[behind + 1], rows));
-        return next;
-      });
-    };
-    Values added;
-    if (hasAddedColumns()) { // sums of bytes, by whole vectors
-      added.append(rows, Constant::getNullValue(Builder::vectorOf(Word, kWidth)));
-      size_t others = sums.size();
-      sums.append(added);
-      sums = b.loop(b.index(0), P.depth, kWidth, sums, [&](Value *k, ArrayRef<Value *> old) {
-        Values next = multiply(k, b.add(k, kWidth), old.take_front(others));
-        ArrayRef<Value *> far = old.slice(sides, behind - sides);
-        for (auto [row, sum] : enumerate(old.drop_front(others)))
-          next.push_back(addAddedBytes(sum, farWordOf(far, int64_t(row), 0)));
-        return next;
-      });
-      added.assign(sums.begin() + others, sums.end());
-    } else {
-      sums = multiply(b.index(0), P.depth, sums);
-    }
-    storeSums(ArrayRef(sums).take_front(products), added, targets, widths);
+    sums = b.loop(b.index(0), P.depth, P.unroll, sums, [&](Value *k, ArrayRef<Value *> old) {
+      for (Value *line : lines)
+        emitPrefetch(b, b.offset(memoryType(b, P.fetch.element), line,
+                                 b.mul(b.mul(k, P.how.group), P.fetch.rowStride)));
+      fetchNextLeft(left, rows, k);
+      Values next(old.take_front(products));
+      ArrayRef<Value *> far = old.slice(sides, behind - sides);
+      for (int64_t step = 0; step < P.unroll; step += P.wordsAcross)
+        next = emitStep(sidesAt(left, right, far, k, step, rows), rows, widths, next);
+      if (P.streamedRows)
+        next.append(farSidesBehind(far));
+      if (fetches)
+        next.append(fetchRowsBehind(old[behind], old[behind + 1], rows));
+      return next;
+    });
+    storeSums(ArrayRef(sums).take_front(products), targets, widths);
   }
 
   /// The sums of the next block, which come while k runs: further down, or the next product's.
@@ -263,31 +242,14 @@ private:
     emitPrefetch(b, b.offset(Word, next, b.mul(k, kLine / P.unroll)), true);
   }
 
-  /// `added`: how much too large all sums of a row are, as sums; none if they are not.
-  void storeSums(ArrayRef<Value *> sums, ArrayRef<Value *> added, ArrayRef<Value *> targets,
-                 ArrayRef<unsigned> widths) {
+  void storeSums(ArrayRef<Value *> sums, ArrayRef<Value *> targets, ArrayRef<unsigned> widths) {
     size_t together = P.wordsAcross == 1 ? 1 : widths.size();
     for (size_t i = 0; i < sums.size(); i += together) {
       Values vectors;
       for (size_t j = i; j < i + together; ++j)
         vectors.push_back(resized(b, sums[j], widths[j % widths.size()]));
-      Value *sum = gather(vectors);
-      if (!added.empty()) {
-        Value *excess = b.CreateAddReduce(added[i / widths.size()]);
-        sum = b.CreateSub(sum, b.splat(Builder::widthOf(sum), excess));
-      }
-      storeElements(b, sum, targets[i], P.how.sum);
+      storeElements(b, gather(vectors), targets[i], P.how.sum);
     }
-  }
-
-  /// A left side that is read from far away is multiplied by columns whose bytes have something
-  /// added: every sum of a row is too large by as many times the sum of the row's bytes.
-  bool hasAddedColumns() const { return P.streamedRows && P.how.shiftsLeft(); }
-
-  /// The products of a vector of words, all of one row, with what was added.
-  Value *addAddedBytes(Value *sum, Value *words) {
-    Value *row = b.CreateAlignedLoad(Builder::vectorOf(Word, kWidth), words, Align(1));
-    return emitMultiplyAdd(b, P.how, addedBytes(b), row, sum);
   }
 
   /// Where an iteration reads some words of k: of each row of the left side, and of the right one.
@@ -391,10 +353,11 @@ private:
       Value *words = b.CreateAlignedLoad(Builder::vectorOf(Word, unsigned(P.wordsAcross)),
                                          sides.left[i], Align(1));
       for (auto [vector, width] : enumerate(widths)) {
-        Value *x = repeated(words, loaded(width)), *y = panel[vector];
-        if (hasAddedColumns()) // bytes without a sign come first
-          std::swap(x, y);
-        next.push_back(emitMultiplyAdd(b, P.how, x, y, old[i * widths.size() + vector]));
+        Value *x = repeated(words, loaded(width));
+        if (P.streamedRows && P.how.shiftsLeft()) // it was not packed
+          x = b.CreateXor(x, addedBytes(b));
+        next.push_back(
+            emitMultiplyAdd(b, P.how, x, panel[vector], old[i * widths.size() + vector]));
       }
     }
     return next;
@@ -410,13 +373,14 @@ private:
 
 void emitExcess(Builder &b, const Product &p, Value *to) {
   Type *word = wordType(b, p.how), *vector = Builder::vectorOf(word, kWidth);
-  int64_t vectors = divideCeil(p.cols, int64_t(kWidth)), chains = vectors * p.unroll;
-  // A sum for each word of an iteration: one alone would wait for itself.
+  int64_t lanes = p.cols * p.wordsAcross, vectors = divideCeil(lanes, int64_t(kWidth));
+  int64_t chains = vectors * p.unroll / p.wordsAcross;
+  // Sums for each row of words of an iteration: one alone would wait for itself.
   Values zeros(chains, Constant::getNullValue(vector));
   Values sums = b.loop(b.index(0), p.depth, p.unroll, zeros, [&](Value *k, ArrayRef<Value *> old) {
     Values next;
     for (int64_t chain = 0; chain < chains; ++chain) {
-      Value *row = b.mul(b.add(k, chain / vectors), p.bStep);
+      Value *row = b.mul(b.add(k, chain / vectors * p.wordsAcross), p.bStep);
       Value *right = b.CreateAlignedLoad(
           vector, b.offset(word, p.b, b.add(row, chain % vectors * kWidth)), Align(4));
       next.push_back(emitMultiplyAdd(b, p.how, addedBytes(b), right, old[chain]));
@@ -427,7 +391,7 @@ void emitExcess(Builder &b, const Product &p, Value *to) {
     Value *sum = sums[i];
     for (int64_t other = i + vectors; other < chains; other += vectors)
       sum = b.CreateAdd(sum, sums[other]);
-    auto width = unsigned(std::min<int64_t>(kWidth, p.cols - i * kWidth));
+    auto width = unsigned(std::min<int64_t>(kWidth, lanes - i * kWidth));
     storeElements(b, resized(b, sum, width), b.offset(word, to, b.index(i * kWidth)), p.how.sum);
   }
 }

@@ -42,8 +42,7 @@ struct Product {
   llvm::Value *startsAtZero = nullptr;
   /// By tiles: the registers have the shapes of this product's blocks (shapeTiles), and keep them.
   bool areTilesShaped = false;
-  /// What to subtract from each column's sums; null: nothing. Of a left side that is read from far
-  /// away, it is found while k runs.
+  /// What to subtract from each sum that a column has (emitExcess); null: nothing.
   llvm::Value *excess = nullptr;
   Fetch fetch;
   /// The left side is read from far away, as many rows at a time: the ones behind them, which lie
@@ -70,14 +69,11 @@ int64_t streamedWordsAcross(const MachineTraits &machine, const Multiplier &how,
 /// How many of them are multiplied in one iteration.
 int64_t streamedWords(const MachineTraits &machine, const Multiplier &how, int64_t words,
                       int64_t wordsAcross);
-/// Whether a left side can be read from far away. What was added to the right side's bytes is found
-/// again by whole vectors of the left side's.
-bool canStream(const MachineTraits &machine, const Multiplier &how, int64_t words);
 
 void emitProduct(Builder &b, const MachineTraits &machine, const Product &product);
 
-/// By how much sums are too large, for each of the columns, where the left side is packed with
-/// something added.
+/// By how much sums are too large where the left side's bytes have something added: for each of the
+/// columns, and of its words that lie side by side.
 void emitExcess(Builder &b, const Product &product, llvm::Value *to);
 
 } // namespace kiln::llvmir

@@ -105,6 +105,8 @@ private:
       };
       setFirstBlock();
       overSteps([&](V *step) { overRows([&](V *row) { packLeft(row, step); }); });
+      if (C.streamsRight && C.how.shiftsLeft())
+        sumLeft(steps);
       setFirstBlock();
       overCols([&](V *col) {
         IsFirstRound = b.CreateICmpEQ(round, b.index(0));
@@ -181,7 +183,7 @@ private:
            product.getTransA() ? PackedSide::Down
            : isTurned          ? PackedSide::Turned
                                : PackedSide::Across,
-           true, [&](V *words, V *i, V *j) {
+           !C.streamsRight, [&](V *words, V *i, V *j) {
              V *k = b.add(first, isTurned ? i : j), *at = b.mul(isTurned ? j : i, leftRow());
              storeWords(words, b.offset(Word, to, b.add(at, b.mul(k, leftStep()))));
            });
@@ -190,7 +192,7 @@ private:
 
   /// A left side with some words of k of each row side by side.
   void packAcross(Value left, V *to) {
-    pack(left, PackedSide::Across, true, [&](V *words, V *row, V *k) {
+    pack(left, PackedSide::Across, false, [&](V *words, V *row, V *k) {
       V *at = b.add(b.mul(k, C.rows()), b.mul(row, C.wordsAcross));
       for (unsigned lane = 0; lane < Builder::widthOf(words); lane += unsigned(C.wordsAcross))
         storeWords(b.lanesOf(words, lane, unsigned(C.wordsAcross)),
@@ -345,42 +347,61 @@ private:
                             b.CreateICmpEQ(b.CreateSRem(first.rowStride, group), none)});
       V *whole = b.CreateSelect(last.isWhole, steps, beforeLast);
       V *plain = b.CreateSelect(isPlain, whole, none);
-      V *startsSums = startsAtZero() ? IsFirstRound : nullptr;
       streamRows(number, col, first.origin, b.CreateSDiv(first.rowStride, group), none, plain,
-                 startsSums);
+                 true);
       if (plain == steps) // no right side is ever cut
         continue;
       b.loop(plain, steps, 1, [&](V *step) {
         Matrix tile = e.matrix(load.getResult());
         e.loadInto(load, windowAt(step), tile);
         V *pitch = b.index(tile.rowStride / C.how.group);
-        streamRows(number, col, tile.data, pitch, step, b.index(1), nullptr);
+        streamRows(number, col, tile.data, pitch, step, b.index(1), false);
       });
     }
   }
 
-  /// Some iterations of all rows of a right side, a few rows at a time: they are multiplied by
-  /// every block's left side while they are near.
-  void streamRows(unsigned number, V *col, V *from, V *pitch, V *step, V *steps, V *startsSums) {
-    int64_t atATime = streamedRowsFor(C.how);
+  /// A right side's rows by the left panels of so many iterations: sides are exchanged.
+  Product streamed(V *steps) {
     Product product;
     product.how = C.how;
-    product.streamedRows = atATime;
+    product.streamedRows = streamedRowsFor(C.how);
     product.areTilesShaped = AreTilesShaped;
     product.cols = product.bStep = product.cRow = C.rows();
     product.wordsAcross = C.wordsAcross;
     product.depth = b.mul(steps, C.words());
     product.unroll = streamedWords(e.machine(), C.how, C.words(), C.wordsAcross);
-    product.startsAtZero = startsSums;
+    return product;
+  }
+
+  /// What the sums of a round are too large by, because what is streamed has something added: it is
+  /// the same for all its rows.
+  void sumLeft(V *steps) {
+    Product product = streamed(steps);
+    setFirstBlock();
+    for (unsigned number = 0; number < C.products.size(); ++number)
+      if (C.leftOf(number) == number)
+        overRows([&](V *row) {
+          product.b = leftPanel(number, row);
+          emitExcess(b, product, excess(number, row));
+        });
+  }
+
+  /// Some iterations of all rows of a right side, a few rows at a time: they are multiplied by
+  /// every block's left side while they are near. The first ones of a round start the sums.
+  void streamRows(unsigned number, V *col, V *from, V *pitch, V *step, V *steps, bool areFirst) {
+    unsigned left = C.leftOf(number);
+    Product product = streamed(steps);
+    product.startsAtZero = areFirst && startsAtZero() ? IsFirstRound : nullptr;
     product.aRow = pitch;
     product.aStep = 1;
-    b.chunks(C.cols(), unsigned(atATime), [&](V *n, unsigned rows) {
+    b.chunks(C.cols(), unsigned(product.streamedRows), [&](V *n, unsigned rows) {
       product.rows = rows;
       product.a = b.offset(Word, from, b.mul(n, pitch));
       b.loop(b.index(0), C.rowDim < 0 ? b.index(1) : NumRows, 1, [&](V *row) {
         V *first = b.mul(b.mul(step, C.words()), C.rows());
-        product.b = b.offset(Word, leftPanel(C.leftOf(number), row), first);
+        product.b = b.offset(Word, leftPanel(left, row), first);
         product.c = b.offset(Sum, sums(number, row, col), b.mul(n, C.rows()));
+        product.excess = areFirst && C.how.shiftsLeft() ? excess(left, row) : nullptr;
         emitProduct(b, e.machine(), product);
       });
     });
@@ -396,6 +417,9 @@ private:
     return buffer(product, Contraction::Left, b.mul(row, C.leftElements()));
   }
   V *rightPanel(unsigned product) { return buffer(product, Contraction::Right, b.index(0)); }
+  V *excess(unsigned product, V *row) {
+    return buffer(product, Contraction::Excess, b.mul(row, C.excessOfBlock()));
+  }
   /// The sums of a block: its tile, contiguous.
   V *sums(unsigned product, V *row, V *col) {
     // If they are finished in one round, all columns use the same place, which stays near.

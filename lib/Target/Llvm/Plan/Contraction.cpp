@@ -126,11 +126,11 @@ private:
 
 /// Whether the words of a product's right side lie one after the other along k, over all
 /// iterations: it is loaded, turned, and moves on by its own width.
-bool isStreamed(tile::MatmulAccOp product, const Contraction &c, const MachineTraits &machine) {
+bool isStreamed(tile::MatmulAccOp product, const Contraction &c) {
   auto load = product.getRhs().getDefiningOp<tile::LoadOp>();
   scf::ForOp loop = c.loop;
   if (!load || !load->hasOneUse() || load->getBlock() != loop.getBody() || !product.getTransB() ||
-      load.getOutside() || load.getStaticValid() || !canStream(machine, c.how, c.words()) ||
+      load.getOutside() || load.getStaticValid() ||
       elementTypeOf(load.getResult().getType()) != c.how.element ||
       getConstantIntValue(loop.getStep()) != c.depth() || load.getStaticIndices().size() < 2 ||
       !loop.isDefinedOutsideOfLoop(load.getTensor()))
@@ -178,7 +178,7 @@ std::optional<Contraction> findContraction(ir::FuncOp kernel, const MachineTrait
   c.how = multiplierFor(machine, elementTypeOf(c.product(0).getLhs().getType()), c.depth(),
                         c.product(0).getTransA());
   c.streamsRight = c.rows() <= kFewRows && llvm::all_of(c.products, [&](tile::MatmulAccOp product) {
-                     return isStreamed(product, c, machine);
+                     return isStreamed(product, c);
                    });
   if (c.streamsRight && !c.product(0).getTransA())
     c.wordsAcross = streamedWordsAcross(machine, c.how, c.words(), c.rows());

@@ -68,6 +68,9 @@ struct Contraction {
     return streamsRight ? sumElements() : llvm::alignTo(cols(), 64) * panelDepth();
   }
   int64_t sumElements() const { return rows() * cols(); }
+  /// By how much sums are too large: of a block's columns, or of all rows that are streamed past.
+  int64_t excessElements() const { return streamsRight ? maxRows * excessOfBlock() : cols(); }
+  int64_t excessOfBlock() const { return rows() * wordsAcross; }
   enum Buffer : unsigned { Left, Right, Sums, Excess, NumBuffers }; ///< Of each product.
 
   /// Products with the same left side share one panel: the first product with the side of this one.

@@ -415,7 +415,7 @@ void TilePlan::addPanels() {
     add(first + Contraction::Right, c.rightElements());
     add(first + Contraction::Sums, c.maxRows * c.maxCols * c.sumElements());
     if (c.how.shiftsLeft())
-      add(first + Contraction::Excess, c.cols());
+      add(first + Contraction::Excess, c.excessElements());
   }
 }
 
