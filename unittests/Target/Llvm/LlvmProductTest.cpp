@@ -30,7 +30,7 @@ kiln.func @product(%a: !kiln.tensor<?x?xTA> in, %b: !kiln.tensor<?x?xTA> in,
     %next = tile.matmul_acc %acc, %x, %y TRANS : !tile.tile<BMxBNxTC>
     scf.yield %next : !tile.tile<BMxBNxTC>
   }
-  %r = tile.add %sum, %bias : !tile.tile<BMxBNxTC>
+  RESULT
   tile.store %r, %c[%i, %j]
 }
 kiln.func @main(%a: !kiln.tensor<?x?xTA> in, %b: !kiln.tensor<?x?xTA> in,
@@ -56,29 +56,35 @@ struct Types {
 const char *const kCpus[] = {"",          "sapphirerapids", "cooperlake", "alderlake",
                              "x86-64-v4", "x86-64-v3",      "x86-64"};
 
-/// `isTurned`: the right side is stored as n x k; `start`: what sums start with.
-std::string productText(const Shape &s, Types types, bool isTurned, int start = 0) {
+/// `isTurned`: the right side is stored as n x k; `start`: what sums start with; `isBare`: sums are
+/// the result, so that nothing but a store follows the loop.
+std::string productText(const Shape &s, Types types, bool isTurned, int start = 0,
+                        bool isBare = false) {
   std::string left = "%x = tile.load %a[%i, %k] : !tile.tile<BMxBKxTA>";
   std::string right = isTurned ? "%y = tile.load %b[%j, %k] : !tile.tile<BNxBKxTA>"
                                : "%y = tile.load %b[%k, %j] : !tile.tile<BKxBNxTA>";
-  return fill(kProduct, {{"LEFT", left},
-                         {"RIGHT", right},
-                         {"TRANS", isTurned ? "trans_b" : ""},
-                         {"ZERO", std::to_string(start) + (isFloat(types.sum) ? ".0" : "")},
-                         {"TA", toString(types.side)},
-                         {"TC", toString(types.sum)},
-                         {"BM", std::to_string(s.bm)},
-                         {"BN", std::to_string(s.bn)},
-                         {"BK", std::to_string(s.bk)}});
+  std::string text = kProduct, biased = "%r = tile.add %sum, %bias : !tile.tile<BMxBNxTC>";
+  if (isBare)
+    text.replace(text.find("%sum = scf.for"), 4, "%r");
+  return fill(text.c_str(), {{"RESULT", isBare ? "" : biased},
+                             {"LEFT", left},
+                             {"RIGHT", right},
+                             {"TRANS", isTurned ? "trans_b" : ""},
+                             {"ZERO", std::to_string(start) + (isFloat(types.sum) ? ".0" : "")},
+                             {"TA", toString(types.side)},
+                             {"TC", toString(types.sum)},
+                             {"BM", std::to_string(s.bm)},
+                             {"BN", std::to_string(s.bn)},
+                             {"BK", std::to_string(s.bk)}});
 }
 
 void expectProduct(const Shape &s, Types types, bool isTurned, const std::string &cpu = "",
-                   int start = 0) {
+                   int start = 0, bool isBare = false) {
   SCOPED_TRACE(std::to_string(s.m) + "x" + std::to_string(s.n) + "x" + std::to_string(s.k) +
                " by tiles of " + std::to_string(s.bm) + "x" + std::to_string(s.bn) + "x" +
                std::to_string(s.bk) + (isTurned ? ", turned" : "") + ", " + toString(types.side) +
                ", for " + cpu);
-  Program program(productText(s, types, isTurned, start));
+  Program program(productText(s, types, isTurned, start, isBare));
   auto made = [&](int64_t count, unsigned seed) {
     std::vector<double> values = randomElements(count, seed);
     for (double &value : values)
@@ -96,7 +102,7 @@ void expectProduct(const Shape &s, Types types, bool isTurned, const std::string
                       bias = elementsOf(d);
   for (int64_t i = 0; i < s.m; ++i)
     for (int64_t j = 0; j < s.n; ++j) {
-      double sum = bias[j] + start;
+      double sum = (isBare ? 0 : bias[j]) + start;
       for (int64_t k = 0; k < s.k; ++k)
         sum += x[i * s.k + k] * (isTurned ? y[j * s.k + k] : y[k * s.n + j]);
       want[i * s.n + j] = sum;
@@ -129,6 +135,26 @@ TEST(LlvmProduct, SumsMayStartAnywhere) {
       for (int64_t k : {0, 100, 2500})
         for (int start : {0, 3})
           expectProduct({20, 70, k, 16, 64, 64}, types, isTurned, "", start);
+}
+
+/// Where only a store follows, products store what is whole themselves, and the rest is stored
+/// behind them: blocks in the middle and at the edges, one off a tile, over one round of packing
+/// and over several, and where the loop never runs.
+TEST(LlvmProduct, StoresFinishedSums) {
+  const Shape shapes[] = {
+      {128, 192, 320, 64, 64, 64}, {129, 127, 300, 64, 64, 64}, {191, 193, 129, 64, 64, 64},
+      {100, 120, 200, 50, 40, 40}, {640, 96, 130, 64, 48, 64},  {64, 2300, 40, 64, 128, 40},
+      {64, 64, 0, 64, 64, 64},     {256, 1, 130, 64, 1, 64},
+  };
+  const Types all[] = {{DType::F32, DType::F32},
+                       {DType::F16, DType::F32},
+                       {DType::BF16, DType::F32},
+                       {DType::F8E4M3FN, DType::F32},
+                       {DType::I8, DType::I32}};
+  for (const Shape &shape : shapes)
+    for (Types types : all)
+      for (bool isTurned : {false, true})
+        expectProduct(shape, types, isTurned, "", /*start=*/isTurned ? 3 : 0, /*isBare=*/true);
 }
 
 /// Whether this machine runs code for a CPU.
@@ -332,10 +358,12 @@ INSTANTIATE_TEST_SUITE_P(Cpus, LlvmProductOn, testing::ValuesIn(kCpus),
 TEST(LlvmProduct, IsTheSameForAnyNumberOfWorkers) {
   const Types f32{DType::F32, DType::F32}, bf16{DType::BF16, DType::F32}, i8{DType::I8, DType::I32};
   for (Types types : {f32, bf16, i8})
-    for (bool isTurned : {false, true}) { // few rows, which stream
-      Shape s = isTurned ? Shape{40, 1300, 900, 16, 64, 64} : Shape{300, 330, 1100, 64, 64, 64};
-      SCOPED_TRACE(std::string(toString(types.side)) + (isTurned ? ", turned" : ""));
-      Program program(productText(s, types, isTurned));
+    for (Shape s : {Shape{300, 330, 1100, 64, 64, 64}, Shape{1200, 330, 500, 64, 64, 32},
+                    Shape{40, 1300, 900, 16, 64, 64}}) {
+      bool isTurned = s.bm == 16; // few rows, which stream
+      bool isBare = s.m == 1200;  // more rows than are taken at once, stored by products
+      SCOPED_TRACE(std::string(toString(types.side)) + " of " + std::to_string(s.m) + " rows");
+      Program program(productText(s, types, isTurned, 0, isBare));
       auto made = [&](int64_t count, unsigned seed) {
         std::vector<double> values = randomElements(count, seed);
         for (double &value : values)
@@ -489,21 +517,23 @@ TEST(LlvmProduct, InnerLoopsStayInRegisters) {
       {i8, "alderlake", "vpdpbusd", 4 * 10},      //
       {i8, "haswell", "vpmaddwd", 10},            //
   };
-  for (const Case &c : cases) {
-    SCOPED_TRACE(std::string(toString(c.types.side)) + " for " + c.cpu);
-    std::vector<InnerLoop> loops =
-        innerLoops(productText({0, 0, 0, 64, 64, 64}, c.types, false), c.cpu, c.multiplies);
-    int numLoops = 0;
-    for (const InnerLoop &loop : loops) {
-      if (loop.loads >= loop.products) // sums of the right side, beside the product
-        continue;
-      ++numLoops;
-      EXPECT_GE(loop.products, c.products);
-      EXPECT_EQ(loop.onStack, 0) << "in a loop of " << loop.products << " products";
-      EXPECT_EQ(loop.stores, 0) << "in a loop of " << loop.products << " products";
+  for (bool isBare : {false, true})
+    for (const Case &c : cases) {
+      SCOPED_TRACE(std::string(toString(c.types.side)) + " for " + c.cpu +
+                   (isBare ? ", stored by products" : ""));
+      std::string text = productText({0, 0, 0, 64, 64, 64}, c.types, false, 0, isBare);
+      std::vector<InnerLoop> loops = innerLoops(text, c.cpu, c.multiplies);
+      int numLoops = 0;
+      for (const InnerLoop &loop : loops) {
+        if (loop.loads >= loop.products) // sums of the right side, beside the product
+          continue;
+        ++numLoops;
+        EXPECT_GE(loop.products, c.products);
+        EXPECT_EQ(loop.onStack, 0) << "in a loop of " << loop.products << " products";
+        EXPECT_EQ(loop.stores, 0) << "in a loop of " << loop.products << " products";
+      }
+      EXPECT_EQ(numLoops, 2) << "64 rows are blocks of 6 and of 5, or of 11 and of 10";
     }
-    EXPECT_EQ(numLoops, 2) << "64 rows are blocks of 6 and of 5, or of 11 and of 10";
-  }
 }
 
 /// A right side that is read where it lies, 8 of its rows at a time: each load of it is for two

@@ -45,8 +45,8 @@ int64_t streamedWords(const MachineTraits &machine, const Multiplier &how, int64
   return words % some == 0 ? some : wordsAcross;
 }
 
-/// Words in a line of memory.
-static constexpr int64_t kLine = 16;
+/// A line of memory, in words and in bytes.
+static constexpr int64_t kLine = 16, kLineBytes = 64;
 
 /// What was added to each byte of a word, or to all of a vector's.
 static Value *addedBytes(Builder &b) { return b.splat(kWidth, b.getInt32(0x80808080)); }
@@ -93,31 +93,71 @@ private:
     int64_t count = (P.rows + most - 1) / most, fewer = P.rows / count, larger = P.rows % count;
     int64_t split = larger * (fewer + 1);
     auto block = [&](Value *row, int64_t rows) {
-      Values lines;
-      if (P.fetch.from)
-        lines = firstLines(b.add(b.mul(P.fetch.part, count), b.CreateUDiv(row, b.index(rows))),
-                           P.fetch.parts * count, int64_t(widths.size()));
-      emitBlock(row, rows, col, widths, lines);
+      emitBlock(row, rows, col, widths, fetchesOf(row, rows, count, int64_t(widths.size())));
     };
     b.loop(0, split, fewer + 1, [&](Value *row) { block(row, fewer + 1); });
     b.loop(split, P.rows, fewer, [&](Value *row) { block(row, fewer); });
   }
 
-  /// Where block `number` of so many begins to fetch: some lines of the rows that an iteration
-  /// passes, so that all blocks together fetch each of them.
-  Values firstLines(Value *number, int64_t blocks, int64_t vectors) {
-    int64_t perLine = 64 / sizeOf(P.fetch.element);
-    int64_t across = std::max<int64_t>(1, vectors * kWidth / perLine);
-    int64_t down = P.unroll * P.how.group, each = divideCeil(across * down, blocks);
+  /// The lines that a block fetches while k runs, and how much further for each word, in units of
+  /// so many bytes.
+  struct Fetches {
     Values lines;
+    Value *step = nullptr;
+    int64_t unit = 1;
+  };
+
+  /// Those of one of `count` blocks down. What is needed later is fetched where there are more
+  /// blocks than the lines of the next right side take.
+  Fetches fetchesOf(Value *row, int64_t rows, int64_t count, int64_t vectors) {
+    Value *above = b.CreateUDiv(row, b.index(rows)); // blocks
+    Value *number = P.fetch.from ? b.add(b.mul(P.fetch.part, count), above) : above;
+    if (P.fetch.from && P.later.from) { // both are shared by all calls
+      Value *shared = b.add(b.mul(above, P.fetch.parts), P.fetch.part);
+      number = b.CreateSelect(P.later.isWanted, shared, number);
+    }
+    Fetches fetches = rightFetches(number, P.fetch.parts * count, vectors);
+    if (!P.later.from || fetches.lines.size() > 1)
+      return fetches;
+    Value *isSpare = P.later.isWanted;
+    if (fetches.lines.empty())
+      fetches = {{P.c}, b.index(0), 1};
+    else
+      isSpare = b.CreateAnd(isSpare, b.CreateICmpSGE(number, b.index(linesOfRight(vectors))));
+    // A row in each iteration of one of the lines across, from those of the blocks above on: there
+    // are more iterations than rows in a block.
+    Value *first = b.add(b.mul(b.CreateSub(row, b.index(vectors * rows)), P.later.rowStride),
+                         b.mul(b.CreateURem(above, b.index(vectors)), kLineBytes));
+    Value *step = b.CreateSDiv(P.later.rowStride, b.index(P.unroll));
+    fetches.lines[0] =
+        b.CreateSelect(isSpare, b.offset(b.getInt8Ty(), P.later.from, first), fetches.lines[0]);
+    fetches.step = b.CreateSelect(isSpare, step, b.mul(fetches.step, fetches.unit));
+    fetches.unit = 1;
+    return fetches;
+  }
+
+  /// How many lines of the next right side an iteration passes.
+  int64_t linesOfRight(int64_t vectors) const {
+    int64_t bytes = vectors * kWidth * sizeOf(P.fetch.element);
+    return P.unroll * P.how.group * std::max<int64_t>(1, bytes / kLineBytes);
+  }
+
+  /// Some lines of the rows that an iteration passes, so that all blocks together fetch each.
+  Fetches rightFetches(Value *number, int64_t blocks, int64_t vectors) {
+    if (!P.fetch.from)
+      return {};
+    int64_t size = sizeOf(P.fetch.element), perLine = kLineBytes / size;
+    int64_t down = P.unroll * P.how.group, lines = linesOfRight(vectors), across = lines / down;
+    int64_t each = divideCeil(lines, blocks);
+    Fetches fetches{{}, P.fetch.rowStride, P.how.group * size};
     for (int64_t i = 0; i < each; ++i) {
       Value *place = b.add(b.mul(number, each), i);
       Value *line = b.CreateURem(place, b.index(across));
       Value *row = b.CreateURem(b.CreateUDiv(place, b.index(across)), b.index(down));
-      lines.push_back(b.offset(memoryType(b, P.fetch.element), P.fetch.from,
-                               b.add(b.mul(row, P.fetch.rowStride), b.mul(line, perLine))));
+      fetches.lines.push_back(b.offset(memoryType(b, P.fetch.element), P.fetch.from,
+                                       b.add(b.mul(row, P.fetch.rowStride), b.mul(line, perLine))));
     }
-    return lines;
+    return fetches;
   }
 
   /// How many words of the right side are loaded for so many columns.
@@ -181,17 +221,24 @@ private:
     return sums;
   }
 
-  /// The part of the result from (row, col) on: `rows` rows of vectors of these widths.
-  void emitBlock(Value *row, int64_t rows, Value *col, ArrayRef<unsigned> widths,
-                 ArrayRef<Value *> lines) {
-    SmallVector<Value *> targets;
+  /// Where a block has its vectors, in a matrix with rows so far apart.
+  Values placesOf(Value *matrix, Value *rowStride, Value *row, int64_t rows, Value *col,
+                  ArrayRef<unsigned> widths) {
+    Values places;
     for (int64_t i = 0; i < rows; ++i) {
-      Value *start = b.mul(b.add(row, i), P.cRow), *at = col;
+      Value *start = b.mul(b.add(row, i), rowStride), *at = col;
       for (unsigned width : widths) {
-        targets.push_back(b.offset(Sum, P.c, b.add(start, at)));
+        places.push_back(b.offset(Sum, matrix, b.add(start, at)));
         at = b.add(at, columns(width));
       }
     }
+    return places;
+  }
+
+  /// The part of the result from (row, col) on: `rows` rows of vectors of these widths.
+  void emitBlock(Value *row, int64_t rows, Value *col, ArrayRef<unsigned> widths,
+                 const Fetches &fetches) {
+    Values targets = placesOf(P.c, b.index(P.cRow), row, rows, col, widths);
     Values sums = startOf(targets, col, widths);
     fetchNextSums(targets, row, rows, col);
     Value *left = b.offset(Word, P.a, b.mul(row, P.aRow)), *right = b.offset(Word, P.b, col);
@@ -199,13 +246,13 @@ private:
     if (P.streamedRows)
       sums.append(farSides(left, right, rows));
     size_t behind = sums.size();
-    bool fetches = P.streamedRows && Machine.wantsFarRowsFetched;
-    if (fetches)
+    bool fetchesFar = P.streamedRows && Machine.wantsFarRowsFetched;
+    if (fetchesFar)
       sums.append({farWord(left, rows, P.aRow), b.index(0)});
     sums = b.loop(b.index(0), P.depth, P.unroll, sums, [&](Value *k, ArrayRef<Value *> old) {
-      for (Value *line : lines)
-        emitPrefetch(b, b.offset(memoryType(b, P.fetch.element), line,
-                                 b.mul(b.mul(k, P.how.group), P.fetch.rowStride)));
+      for (Value *line : fetches.lines)
+        emitPrefetch(
+            b, b.offset(b.getIntNTy(unsigned(8 * fetches.unit)), line, b.mul(k, fetches.step)));
       fetchNextLeft(left, rows, k);
       Values next(old.take_front(products));
       ArrayRef<Value *> far = old.slice(sides, behind - sides);
@@ -213,10 +260,12 @@ private:
         next = emitStep(sidesAt(left, right, far, k, step, rows), rows, widths, next);
       if (P.streamedRows)
         next.append(farSidesBehind(far));
-      if (fetches)
+      if (fetchesFar)
         next.append(fetchRowsBehind(old[behind], old[behind + 1], rows));
       return next;
     });
+    if (P.to)
+      targets = placesOf(P.to, P.toRow, row, rows, col, widths);
     storeSums(ArrayRef(sums).take_front(products), targets, widths);
   }
 
@@ -238,8 +287,8 @@ private:
   void fetchNextLeft(Value *left, int64_t rows, Value *k) {
     if (P.streamedRows || P.aStep != 1 || !P.cNext || !keepsPanelsNear(Machine, P.rows))
       return;
-    Value *next = b.offset(Word, left, b.mul(P.aRow, rows));
-    emitPrefetch(b, b.offset(Word, next, b.mul(k, kLine / P.unroll)), true);
+    Value *next = b.add(b.mul(k, kLine / P.unroll), b.mul(P.aRow, rows)); // no other address
+    emitPrefetch(b, b.offset(Word, left, next), true);
   }
 
   void storeSums(ArrayRef<Value *> sums, ArrayRef<Value *> targets, ArrayRef<unsigned> widths) {

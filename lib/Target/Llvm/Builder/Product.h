@@ -22,6 +22,14 @@ struct Fetch {
   int64_t parts = 1;                ///< How many calls there are, usually.
 };
 
+/// Memory that is needed after that, as many rows as the product has and as wide: blocks that have
+/// nothing else to ask for ask for it.
+struct FetchLater {
+  llvm::Value *from = nullptr;      ///< Null: nothing.
+  llvm::Value *rowStride = nullptr; ///< Bytes.
+  llvm::Value *isWanted = nullptr;  ///< Known when the code runs.
+};
+
 /// Strides in words of the sides and elements of the result. A right side that wants whole vectors
 /// may be read to the end of the last one.
 struct Product {
@@ -44,7 +52,10 @@ struct Product {
   bool areTilesShaped = false;
   /// What to subtract from each sum that a column has (emitExcess); null: nothing.
   llvm::Value *excess = nullptr;
+  /// Where the sums go, and from row to row there; null: back to c.
+  llvm::Value *to = nullptr, *toRow = nullptr;
   Fetch fetch;
+  FetchLater later;
   /// The left side is read from far away, as many rows at a time: the ones behind them, which lie
   /// where it goes on, are fetched ahead where that helps. 0: it is near, and as many rows as
   /// registers hold are.

@@ -107,22 +107,23 @@ private:
       overSteps([&](V *step) { overRows([&](V *row) { packLeft(row, step); }); });
       if (C.streamsRight && C.how.shiftsLeft())
         sumLeft(steps);
+      NextStep = b.min(steps, b.CreateSub(b.CreateSub(count, done), b.index(1)));
+      Runs = b.CreateICmpSGT(steps, b.index(0));
       setFirstBlock();
       overCols([&](V *col) {
         IsFirstRound = b.CreateICmpEQ(round, b.index(0));
-        V *runs = b.CreateICmpSGT(steps, b.index(0));
-        V *isStarted = startsAtZero() ? runs : b.getFalse(); // by the products
+        IsLastRound = b.CreateICmpEQ(round, b.CreateSub(rounds, b.index(1)));
+        V *isStarted = startsAtZero() ? Runs : b.getFalse(); // by the products
         b.branch(b.CreateAnd(IsFirstRound, b.CreateNot(isStarted)), [&] { startSums(col); });
         setCol(col); // what was emitted in a branch is not known behind it
         // A loop that never runs reads nothing, not even where it would begin.
-        b.branch(runs, [&] {
+        b.branch(Runs, [&] {
           if (C.streamsRight)
             return withTiles(C.cols(), C.rows(), [&] { stream(col, steps, setStep); });
           overSteps([&](V *step) { packRight(step); });
-          setStep(b.index(0));
-          multiply(col, b.mul(steps, C.words()));
+          multiply(col, b.mul(steps, C.words()), setStep);
         });
-        b.branch(b.CreateICmpEQ(round, b.CreateSub(rounds, b.index(1))), [&] { goOn(col); });
+        b.branch(IsLastRound, [&] { goOn(col); });
       });
     });
   }
@@ -156,8 +157,23 @@ private:
           turn(made, C.cols(), C.rows(), rightPanel(number));
         e.setAddress(result, C.streamsRight ? rightPanel(number) : made);
       }
-      e.emitOps(std::next(C.loop->getIterator()), C.loop->getBlock()->end());
+      auto rest = [&] { e.emitOps(std::next(C.loop->getIterator()), C.loop->getBlock()->end()); };
+      C.store ? b.branch(b.CreateNot(placeOf(row, col).takesSums), rest) : rest();
     });
+  }
+
+  /// Where a block is stored, if nothing else happens to its sums.
+  struct Place {
+    V *takesSums; ///< Whether the last products store them there.
+    V *origin, *rowStride;
+  };
+  Place placeOf(V *row, V *col) {
+    setCol(col);
+    if (C.rowDim >= 0)
+      e.setBlockIndex(C.rowDim, b.add(FirstRow, row));
+    e.emitOps(C.place);
+    Window window = e.windowOf(C.store);
+    return {b.CreateAnd(Runs, e.isStoredPlainly(C.store, window)), window.origin, window.rowStride};
   }
 
   /// What does not depend on the block is computed for the first one.
@@ -243,18 +259,36 @@ private:
       releaseTiles(b);
   }
 
+  using SetStep = llvm::function_ref<void(V *step)>;
+
   /// Each panel of columns for all rows, while it is in the nearest cache.
-  void multiply(V *col, V *depth) {
+  void multiply(V *col, V *depth, SetStep setStep) {
     withTiles(C.rows(), C.cols(), [&] {
       for (unsigned number = 0; number < C.products.size(); ++number) {
-        Fetch next = fetchNext(number, col);
+        FetchLater left = nextLeft(number, setStep);
+        Fetch right = nextRight(number, col, setStep);
         int64_t whole = C.cols() / Width;
         b.loop(0, whole, 1,
-               [&](V *panel) { multiplyPanel(number, col, panel, Width, depth, next); });
+               [&](V *panel) { multiplyPanel(number, col, panel, Width, depth, right, left); });
         if (int64_t rest = C.cols() % Width)
-          multiplyPanel(number, col, b.index(whole), rest, depth, next);
+          multiplyPanel(number, col, b.index(whole), rest, depth, right, left);
       }
     });
+  }
+
+  /// Where the left sides of the next round begin, if they are plain memory with k along the rows.
+  /// They are fetched where panels are so near that the second cache has room for them.
+  FetchLater nextLeft(unsigned number, SetStep setStep) {
+    auto load = C.product(number).getLhs().getDefiningOp<tile::LoadOp>();
+    if (!load || C.leftOf(number) != number || C.isLeftTurned() || C.colDim < 0 ||
+        !keepsPanelsNear(e.machine(), C.rows()))
+      return {};
+    setFirstBlock();
+    setStep(NextStep);
+    e.emitOps(C.left);
+    Window window = e.windowOf(load);
+    DType element = elementTypeOf(load.getResult().getType());
+    return {window.origin, b.mul(window.rowStride, sizeOf(element)), nullptr};
   }
 
   /// Whether products fetch the right side that will be packed next: it is plain memory. Tile
@@ -264,21 +298,23 @@ private:
     return !C.how.byTiles && C.colDim >= 0 && product.getRhs().getDefiningOp<tile::LoadOp>() &&
            !product.getTransB();
   }
-  /// That of the next columns.
-  Fetch fetchNext(unsigned number, V *col) {
+  /// That of the next columns, or of the first ones in the next round.
+  Fetch nextRight(unsigned number, V *col, SetStep setStep) {
     if (!isNextRightFetched(number))
       return {};
     auto load = C.product(number).getRhs().getDefiningOp<tile::LoadOp>();
-    V *next = b.min(b.add(col, 1), b.CreateSub(NumCols, b.index(1)));
-    e.setBlockIndex(C.colDim, b.add(FirstCol, next));
+    V *below = b.add(col, 1), *isLast = b.CreateICmpEQ(below, NumCols), *first = b.index(0);
+    setCol(b.CreateSelect(isLast, first, below));
+    setStep(b.CreateSelect(isLast, NextStep, first));
     e.emitOps(C.right);
     Window window = e.windowOf(load);
     return {window.origin, elementTypeOf(load.getResult().getType()), window.rowStride};
   }
 
-  void multiplyPanel(unsigned number, V *col, V *panel, int64_t cols, V *depth, Fetch next) {
-    if (next.from)
-      next.from = b.offset(memoryType(b, next.element), next.from, b.mul(panel, Width));
+  void multiplyPanel(unsigned number, V *col, V *panel, int64_t cols, V *depth, Fetch right,
+                     FetchLater left) {
+    if (right.from)
+      right.from = b.offset(memoryType(b, right.element), right.from, b.mul(panel, Width));
     Product product;
     product.how = C.how;
     product.rows = C.rows();
@@ -290,7 +326,7 @@ private:
     product.aStep = leftStep();
     product.bStep = Width;
     product.cRow = C.cols();
-    product.fetch = next;
+    product.fetch = right;
     product.areTilesShaped = AreTilesShaped;
     product.startsAtZero = startsAtZero() ? IsFirstRound : nullptr;
     if (C.how.shiftsLeft()) {
@@ -307,10 +343,44 @@ private:
       product.c = sumsAt(row, panel);
       product.cNext = sumsAt(b.CreateSelect(isLast, b.index(0), below),
                              b.CreateSelect(isLast, b.add(panel, 1), panel));
+      if (left.from)
+        product.later = partOfLeft(left, row, col, panel);
+      if (C.store)
+        storeFinished(product, row, col, panel);
       product.fetch.part = row;
       product.fetch.parts = C.usualRows();
       emitProduct(b, e.machine(), product);
     });
+  }
+
+  /// The last round's sums go where they are stored, if that can be. The rows below come meanwhile,
+  /// which are usually the next block's: products would wait for them.
+  void storeFinished(Product &product, V *row, V *col, V *panel) {
+    Place place = placeOf(row, col);
+    V *isStored = b.CreateAnd(IsLastRound, place.takesSums);
+    V *to = b.offset(Sum, place.origin, b.mul(panel, Width));
+    product.to = b.CreateSelect(isStored, to, product.c);
+    product.toRow = b.CreateSelect(isStored, place.rowStride, b.index(C.cols()));
+    V *below = b.offset(Sum, to, b.mul(place.rowStride, C.rows()));
+    V *stride = b.mul(place.rowStride, sizeOf(C.how.sum));
+    FetchLater other = product.later;
+    product.later = {below, stride, isStored};
+    if (other.from)
+      product.later = {b.CreateSelect(isStored, below, other.from),
+                       b.CreateSelect(isStored, stride, other.rowStride),
+                       b.CreateOr(isStored, other.isWanted)};
+  }
+
+  /// The last panels of a round have the next one's left sides fetched, each a few words of every
+  /// row: so late that they are still in the second cache then.
+  FetchLater partOfLeft(FetchLater left, V *row, V *col, V *panel) {
+    constexpr int64_t wordBytes = 4;
+    V *panels = b.index(llvm::divideCeil(C.cols(), Width));
+    V *after = b.CreateSub(b.mul(b.CreateSub(NumCols, col), panels), b.add(panel, 1));
+    V *isLate = b.CreateICmpSLT(after, b.index(llvm::divideCeil(C.panelDepth(), Width)));
+    V *down = b.mul(b.mul(row, C.rows()), left.rowStride);
+    V *first = b.add(down, b.mul(after, Width * wordBytes));
+    return {b.offset(b.getInt8Ty(), left.from, first), left.rowStride, isLate};
   }
 
   //===--------------------------------------------------------------------===//
@@ -438,7 +508,9 @@ private:
   int64_t Width; ///< Columns of the right side that are multiplied at a time.
   V *FirstRow = nullptr, *NumRows = nullptr, *FirstCol = nullptr, *NumCols = nullptr;
   bool AreTilesShaped = false;
-  V *IsFirstRound = nullptr;
+  V *IsFirstRound = nullptr, *IsLastRound = nullptr;
+  V *Runs = nullptr;       ///< Whether the loop does.
+  V *NextStep = nullptr;   ///< Where the next round begins, counted in this one; at most its last.
   V *IsOneRound = nullptr; ///< Whether sums are started and finished in the same round.
 };
 

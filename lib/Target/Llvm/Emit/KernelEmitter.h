@@ -130,6 +130,9 @@ public:
   /// A load into the tile's buffer.
   void loadInto(tile::LoadOp op, const Window &window, Matrix to);
   Window windowOf(tile::LoadOp op);
+  Window windowOf(tile::StoreOp op);
+  /// Whether a tile is stored as it is: whole, with its columns side by side, and by the caches.
+  llvm::Value *isStoredPlainly(tile::StoreOp op, const Window &window);
   /// Computes a pointwise op's tile into its own buffer.
   void materialize(mlir::Value tile);
   /// The elements of an expression of the tile that is being computed, which has been stored there.

@@ -344,6 +344,19 @@ llvm::Value *isStreamed(KernelEmitter &e, tile::StoreOp op, const Window &w) {
                      b.CreateICmpEQ(misaligned, b.index(0)));
 }
 
+} // namespace
+
+Window KernelEmitter::windowOf(tile::StoreOp op) {
+  return windowFor(*this, op, op.getTile().getType());
+}
+
+llvm::Value *KernelEmitter::isStoredPlainly(tile::StoreOp op, const Window &w) {
+  return b.allOf(
+      {w.isWhole, b.CreateICmpEQ(w.colStride, b.index(1)), b.CreateNot(isStreamed(*this, op, w))});
+}
+
+namespace {
+
 /// Stores a tile that lies wholly inside its tensor, with its rows contiguous.
 void storeWhole(KernelEmitter &e, tile::StoreOp op, const Window &w) {
   Builder &b = e.b;
@@ -368,7 +381,7 @@ void store(KernelEmitter &e, tile::StoreOp op) {
   Builder &b = e.b;
   tile::TileType type = op.getTile().getType();
   DType element = elementTypeOf(type);
-  Window w = windowFor(e, op, type);
+  Window w = e.windowOf(op);
   if (op.getAtomic())
     return storeAtomic(e, op, w);
   bool isDown = type.getCols() == 1 && type.getRows() > 1;

@@ -142,6 +142,16 @@ bool isStreamed(tile::MatmulAccOp product, const Contraction &c) {
                       [&](Value index) { return loop.isDefinedOutsideOfLoop(index); });
 }
 
+/// The store of a loop's only result as it is, where nothing else follows.
+tile::StoreOp onlyStoreBehind(scf::ForOp loop, DType sum) {
+  auto store = dyn_cast<tile::StoreOp>(loop->getNextNode());
+  if (!store || loop.getNumResults() != 1 || store.getTile() != loop.getResult(0) ||
+      store.getAtomic() || !store->getNextNode()->hasTrait<OpTrait::IsTerminator>() ||
+      elementTypeOf(store.getTile().getType()) != sum)
+    return nullptr;
+  return store;
+}
+
 /// The innermost of some grid dimensions; -1 if there is none.
 int innermost(unsigned dims) { return dims ? 31 - llvm::countl_zero(dims) : -1; }
 
@@ -182,6 +192,15 @@ std::optional<Contraction> findContraction(ir::FuncOp kernel, const MachineTrait
                    });
   if (c.streamsRight && !c.product(0).getTransA())
     c.wordsAcross = streamedWordsAcross(machine, c.how, c.words(), c.rows());
+  // Tile registers are stored whole, and streamed sums are turned. Elsewhere nobody measured it.
+  if (!c.how.byTiles && !c.streamsRight && keepsPanelsNear(machine, c.rows()))
+    c.store = onlyStoreBehind(c.loop, c.how.sum);
+  if (c.store) {
+    Slice place(c.loop);
+    for (Value operand : c.store->getOperands().drop_front()) // but for the tile
+      place.add(operand);
+    c.place = place.ops();
+  }
   bool arePanelsNear = machine.wantsPanelsNear && !c.how.byTiles, hasManyRows = c.rows() > kFewRows;
   int64_t rowTarget = c.streamsRight                 ? kStreamedRowTarget
                       : c.how.byTiles                ? kTiledRowTarget

@@ -28,6 +28,10 @@ struct Contraction {
   /// The operations, in order, that the left sides, the right sides and the loop's bounds are
   /// computed by; those before the loop come first.
   Ops left, right, bounds;
+  /// The store of the only result, where that is all that follows the loop, and the operations that
+  /// its place is computed by: products can store finished sums themselves. Null if it is not so.
+  tile::StoreOp store;
+  Ops place;
   /// The grid dimension along which only the left (right) sides change; -1 if there is none.
   int rowDim = -1, colDim = -1;
 
