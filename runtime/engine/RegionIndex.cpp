@@ -139,10 +139,9 @@ void RegionIndex::grow() {
       link(*std::exchange(chain, chain->nextInCell));
 }
 
-void RegionIndex::insert(LiveRegion &region) {
+void RegionIndex::insertPlaced(LiveRegion &region) {
   if (++Count > Cells.size())
     grow();
-  place(region);
   Allocation &allocation = *region.allocation;
   region.level = levelOf(allocation, region.box);
   Allocation::Level &level = allocation.levels[region.level];

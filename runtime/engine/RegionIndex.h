@@ -96,7 +96,12 @@ public:
 
   /// Appends the regions of `region.allocation` that may share a byte with it, itself excluded.
   void query(const LiveRegion &region, std::vector<LiveRegion *> &found) const;
-  void insert(LiveRegion &region);
+  void insert(LiveRegion &region) {
+    place(region);
+    insertPlaced(region);
+  }
+  /// The same for a region that has its box already.
+  void insertPlaced(LiveRegion &region);
   void erase(LiveRegion &region);
   /// The box of a region that is not inserted (yet), for query().
   static void place(LiveRegion &region);

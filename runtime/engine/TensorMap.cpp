@@ -83,7 +83,7 @@ LiveRegion &TensorMap::create(Allocation &allocation, uint32_t hash, const Regio
   if (uint64_t pitch = RegionIndex::betterPitch(allocation, region))
     setPitch(allocation, pitch);
   connect(added);
-  Index.insert(added);
+  Index.insertPlaced(added);
   return added;
 }
 
@@ -127,11 +127,15 @@ std::vector<LiveRegion *> TensorMap::regionsOf(const Allocation &allocation) con
 }
 
 void TensorMap::dropUnused(Allocation &allocation) {
-  for (LiveRegion *region : regionsOf(allocation)) {
-    dropSettled(*region);
-    if (region->isUnused() && !region->isPinned)
-      destroy(*region, nullptr);
-  }
+  for (const Allocation::Level &level : allocation.levels)
+    for (LiveRegion *region = level.first, *next; region; region = next) {
+      next = region->nextInLevel;
+      if (next)
+        next->prefetch();
+      dropSettled(*region);
+      if (region->isUnused() && !region->isPinned)
+        destroy(*region, nullptr);
+    }
 }
 
 void TensorMap::sweep() {
