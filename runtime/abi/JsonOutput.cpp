@@ -1,5 +1,6 @@
 #include "abi/JsonOutput.h"
 
+#include "abi/ParseNumber.h"
 #include "kiln/runtime/tool_output.h"
 
 #include <algorithm>
@@ -60,8 +61,8 @@ std::string kiln::failureJson(int code) {
   if (rank && code > 128 && failures.front().code() == StatusCode::Interrupted)
     return "";
   Json document{{"error", describe(failures.front())}, {"exit_code", code}};
-  if (rank)
-    document["rank"] = std::atoll(rank);
+  if (int64_t number = 0; rank && parseAll(rank, number))
+    document["rank"] = number;
   for (size_t i = 1; i < failures.size(); ++i)
     document["more_errors"].push_back(describe(failures[i]));
   return documentText(document);

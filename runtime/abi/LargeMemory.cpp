@@ -17,6 +17,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <thread>
+#include <tuple>
 #include <unistd.h>
 #include <vector>
 
@@ -63,12 +64,17 @@ struct LargeMemory {
 
 static LargeMemory *memory;
 
+static void *pagesAt(int file, uint64_t offset, std::byte *at, uint64_t bytes, int sharing) {
+  return mmap(at, bytes, PROT_READ | PROT_WRITE, sharing | MAP_FIXED, file,
+              static_cast<off_t>(offset));
+}
+
 /// Another thread of the process that forked may have held the lock, so the new one begins anew.
 /// What the two would share becomes its own.
 static void beginAnew() {
   for (const auto &[data, part] : memory->inFile)
-    mmap(data, part.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, memory->file.descriptor,
-         static_cast<off_t>(part.offset));
+    if (pagesAt(memory->file.descriptor, part.offset, data, part.bytes, MAP_PRIVATE) == MAP_FAILED)
+      std::abort(); // it would write to the other process's tensors
   memory = new LargeMemory;
 }
 
@@ -106,11 +112,6 @@ static std::byte *reserve(uint64_t bytes, int protection) {
 #define MADV_COLLAPSE 25
 #endif
 
-static void *pagesAt(int file, uint64_t offset, std::byte *at, uint64_t bytes, int sharing) {
-  return mmap(at, bytes, PROT_READ | PROT_WRITE, sharing | MAP_FIXED, file,
-              static_cast<off_t>(offset));
-}
-
 static void punchHole(int file, uint64_t offset, uint64_t bytes) {
   (void)fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
                   static_cast<off_t>(bytes));
@@ -144,7 +145,7 @@ public:
       return false;
     while (waitpid(process, nullptr, __WALL | WNOHANG) == 0) {
       if (std::chrono::steady_clock::now() > end) {
-        (void)maker.release(); // which it runs on
+        std::ignore = maker.release(); // which it runs on
         return false;
       }
       std::this_thread::sleep_for(std::chrono::microseconds(50));

@@ -233,7 +233,8 @@ TEST_P(LlvmProductOn, StreamsBytesOfAnyDepth) {
   const Types i8{DType::I8, DType::I32};
   for (int64_t depth : {4, 12, 36})
     expectProduct({16, 30, 2 * depth + 7, 16, 16, depth}, i8, true, GetParam(), 5);
-  expectProduct({20, 40, 5300 * 4, 16, 24, 64}, i8, true, GetParam()); // more than one round
+  expectProduct({20, 40, int64_t{5300} * 4, 16, 24, 64}, i8, true,
+                GetParam()); // more than one round
 }
 
 /// As many lanes as all rows leave, which may be part of a vector.
