@@ -78,6 +78,14 @@ std::string productText(const Shape &s, Types types, bool isTurned, int start = 
                              {"BK", std::to_string(s.bk)}});
 }
 
+/// Random numbers, whole ones for integers.
+std::vector<double> elementsFor(DType type, int64_t count, unsigned seed) {
+  std::vector<double> values = randomElements(count, seed);
+  for (double &value : values)
+    value = isFloat(type) ? value : std::round(value * 100);
+  return values;
+}
+
 void expectProduct(const Shape &s, Types types, bool isTurned, const std::string &cpu = "",
                    int start = 0, bool isBare = false) {
   SCOPED_TRACE(std::to_string(s.m) + "x" + std::to_string(s.n) + "x" + std::to_string(s.k) +
@@ -85,12 +93,7 @@ void expectProduct(const Shape &s, Types types, bool isTurned, const std::string
                std::to_string(s.bk) + (isTurned ? ", turned" : "") + ", " + toString(types.side) +
                ", for " + cpu);
   Program program(productText(s, types, isTurned, start, isBare));
-  auto made = [&](int64_t count, unsigned seed) {
-    std::vector<double> values = randomElements(count, seed);
-    for (double &value : values)
-      value = isFloat(types.side) ? value : std::round(value * 100);
-    return values;
-  };
+  auto made = [&](int64_t count, unsigned seed) { return elementsFor(types.side, count, seed); };
   int64_t bRows = isTurned ? s.n : s.k, bCols = isTurned ? s.k : s.n;
   Tensor a = tensorOf(types.side, {s.m, s.k}, made(s.m * s.k, 1)),
          b = tensorOf(types.side, {bRows, bCols}, made(bRows * bCols, 2)),
@@ -271,10 +274,7 @@ kiln.func @main(%a: !kiln.tensor<?x?xTA> in, %b: !kiln.tensor<?x?xTA> in,
                     {"TC", toString(types.sum)},
                     {"MxN", extents(m, n)}}));
     auto made = [&](DType type, int64_t rows, int64_t cols, unsigned seed) {
-      std::vector<double> values = randomElements(rows * cols, seed);
-      for (double &value : values)
-        value = isFloat(type) ? value : std::round(value * 100);
-      return tensorOf(type, {rows, cols}, values);
+      return tensorOf(type, {rows, cols}, elementsFor(type, rows * cols, seed));
     };
     Tensor a = made(types.side, aRows, aCols, 1), b = made(types.side, bRows, bCols, 2),
            d = made(types.sum, m, n, 3), c = poisoned(types.sum, {m, n});
@@ -366,10 +366,7 @@ TEST(LlvmProduct, IsTheSameForAnyNumberOfWorkers) {
       SCOPED_TRACE(std::string(toString(types.side)) + " of " + std::to_string(s.m) + " rows");
       Program program(productText(s, types, isTurned, 0, isBare));
       auto made = [&](int64_t count, unsigned seed) {
-        std::vector<double> values = randomElements(count, seed);
-        for (double &value : values)
-          value = isFloat(types.side) ? value : std::round(value * 100);
-        return values;
+        return elementsFor(types.side, count, seed);
       };
       int64_t bRows = isTurned ? s.n : s.k, bCols = isTurned ? s.k : s.n;
       std::vector<double> x = made(s.m * s.k, 1), y = made(s.n * s.k, 2), first;
